@@ -1,6 +1,6 @@
-// Package catalog keeps what servers have listed, so that completions, cached lists and a server that is down have
-// something to go by: a file for each entry of a server, in a folder that the user alone can read. It only reads and
-// writes files: who asks servers, what an entry is, and whether a list may be believed is decided elsewhere.
+// Package catalog caches servers' lists for completion, cached lists and unavailable servers: a file for each server
+// entry, in a folder that only the user can read. It only reads and writes files; other packages query servers,
+// identify entries and decide whether to trust a list.
 package catalog
 
 import (
@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Kind is what a list holds. It is the list's member in the server's answer.
+// Kind is the kind of a list: the name of its member in the server's response.
 type Kind string
 
 // The kinds of lists.
@@ -24,7 +24,7 @@ const (
 	Prompts   Kind = "prompts"
 )
 
-// nameMember returns the member of a definition by which it is asked for.
+// nameMember returns the member of a definition that identifies it.
 func (k Kind) nameMember() string {
 	switch k {
 	case Resources:
@@ -35,7 +35,7 @@ func (k Kind) nameMember() string {
 	return "name"
 }
 
-// Facts are what a server says of itself. Its texts are untrusted.
+// Facts are a server's own statements about itself. The texts are untrusted.
 type Facts struct {
 	Server       string `json:"server"` // its name in the config
 	Protocol     string `json:"protocol,omitempty"`
@@ -44,7 +44,7 @@ type Facts struct {
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Catalog is what is kept of one entry. It is only read.
+// Catalog is the cached data of one server entry. It is read-only.
 type Catalog struct {
 	Facts
 	Lists []List `json:"lists"` // one of each kind at most
@@ -63,13 +63,13 @@ func (c *Catalog) List(kind Kind) *List {
 	return nil
 }
 
-// Terms are what a server says of a list that clients keep (MCP 2026-07-28, CacheableResult).
+// Terms are a server's terms for caching a list (MCP 2026-07-28, CacheableResult).
 type Terms struct {
-	// TTLMS is for how many milliseconds the list holds; zero if the server says nothing, or that it does not hold.
+	// TTLMS is how many milliseconds the list is valid; zero if the server does not set it, or does not allow caching.
 	TTLMS int64 `json:"ttlMs,omitempty"`
-	// Public reports whether the list is the same for everybody (cacheScope: public).
+	// Public reports whether the list is the same for all users (cacheScope: public).
 	Public bool `json:"public,omitempty"`
-	// Login is the login with which a list was asked for that is not public.
+	// Login is the login with which a list that is not public was requested.
 	Login string `json:"login,omitempty"`
 }
 
@@ -77,17 +77,17 @@ type Terms struct {
 type List struct {
 	Terms
 	Kind    Kind      `json:"kind"`
-	Time    time.Time `json:"time"` // when the server gave it
+	Time    time.Time `json:"time"` // when the server sent it
 	Entries []Entry   `json:"entries"`
 }
 
 // Entry is one element of a list.
 type Entry struct {
-	// Name is what the element is asked for by: a tool's or a prompt's name, a URI, a template of URIs.
+	// Name identifies the element: a tool's or a prompt's name, a URI, a URI template.
 	Name string `json:"n"`
 	// Summary is the first line of its description, or its title, shortened.
 	Summary string `json:"s,omitempty"`
-	// Size is how many bytes the definition has.
+	// Size is the size of the definition in bytes.
 	Size int `json:"b"`
 
 	definition json.RawMessage
@@ -96,10 +96,10 @@ type Entry struct {
 // Definition returns the element, byte for byte as the server sent it.
 func (e Entry) Definition() json.RawMessage { return e.definition }
 
-// maxSummary is how many bytes of a description an index has.
+// maxSummary is the size limit in bytes of a summary.
 const maxSummary = 160
 
-// NewList makes a list of the elements that a server sent at a time.
+// NewList returns a list of the elements that a server sent at a time.
 func NewList(kind Kind, elements []json.RawMessage, at time.Time, terms Terms) List {
 	list := List{Kind: kind, Terms: terms, Time: at.UTC().Truncate(time.Second), Entries: make([]Entry, len(elements))}
 	for i, element := range elements {
@@ -129,7 +129,7 @@ func (l *List) Find(name string) *Entry {
 	return nil
 }
 
-// Begins reports whether the name of an element has a beginning. A nil List has none.
+// Begins reports whether the name of an element begins with a text. A nil List has none.
 func (l *List) Begins(beginning string) bool {
 	return l != nil && slices.ContainsFunc(l.Entries, func(one Entry) bool {
 		return strings.HasPrefix(one.Name, beginning)
@@ -151,8 +151,8 @@ func (l *List) Definitions() []json.RawMessage {
 // Age returns how old the list is, never less than zero.
 func (l *List) Age(now time.Time) time.Duration { return max(0, now.Sub(l.Time)) }
 
-// Fresh reports whether the server allows to use the list, for a login, instead of asking again. A time to live that
-// the server did not give is none.
+// Fresh reports whether the server allows using the list, for a login, without another request. Without a time to live
+// it does not.
 func (l *List) Fresh(now time.Time, login string) bool {
 	if l == nil || l.TTLMS <= 0 || now.Before(l.Time) || !l.Public && (login == "" || l.Login != login) {
 		return false
@@ -160,5 +160,5 @@ func (l *List) Fresh(now time.Time, login string) bool {
 	return now.Sub(l.Time) < time.Duration(min(l.TTLMS, longestTTL.Milliseconds()))*time.Millisecond
 }
 
-// longestTTL bounds how long a server can have toolx not ask it.
+// longestTTL limits a server's time to live.
 const longestTTL = 24 * time.Hour

@@ -20,22 +20,22 @@ import (
 	"toolx/pkg/state"
 )
 
-// The bounds of what is kept; MaxFile is in bytes. A list that has not been given anew for longest is no longer read,
-// and its file goes when another entry needs one.
+// Limits of the cache; MaxFile is in bytes. A list older than longest is no longer read, and its file is removed when
+// another entry needs one.
 const (
 	MaxFile  = 16 << 20
 	maxFiles = 300
 	longest  = 60 * 24 * time.Hour
 )
 
-// settled is for how long a list that has not changed is not written again; what Age says is as inexact as that.
+// settled is how long an unchanged list is not written again; Age is inexact by that much.
 const settled = 10 * time.Minute
 
-// lockTime is how long an update waits for that of another process.
+// lockTime is how long an update waits for another process.
 const lockTime = 2 * time.Second
 
-// Store is the folder of the catalogues. With an empty Folder nothing is kept. Entries are known by ids that are names
-// of files.
+// Store is the folder of the catalogues. With an empty Folder it keeps nothing. Entries have ids that are valid file
+// names.
 type Store struct {
 	Folder string
 	Now    func() time.Time // nil means time.Now
@@ -60,15 +60,15 @@ func (s Store) Read(id string) *Catalog {
 	return c
 }
 
-// ReadNaming is Read for who looks for an element of that name: it also returns nil if there is none, and then it is
-// much quicker. there reports whether there is a file, whatever it says.
+// ReadNaming is Read for finding an element by name: it also returns nil if there is no such element, which is much
+// faster. there reports whether there is a file, whatever it contains.
 func (s Store) ReadNaming(id, name string) (c *Catalog, there bool) {
 	quoted, _ := json.Marshal(Entry{Name: name}) // texts always encode
 	member, _, _ := bytes.Cut(quoted, []byte(`,"b"`))
 	return s.read(id, member[1:])
 }
 
-// read reads a catalogue whose index has a text.
+// read reads a catalogue whose index contains a text.
 func (s Store) read(id string, has []byte) (c *Catalog, there bool) {
 	if s.Folder == "" {
 		return nil, false
@@ -89,8 +89,8 @@ func (s Store) read(id string, has []byte) (c *Catalog, there bool) {
 	return c, true
 }
 
-// Update lays lists over those that are kept of an entry, kind by kind, after it has dropped those of the kinds in
-// ended. Several processes may do so at the same time: each change counts. It writes nothing where nothing has changed.
+// Update replaces an entry's lists of the same kinds, and removes those of the kinds in ended. Concurrent updates by
+// several processes are safe. It writes nothing if nothing has changed.
 func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List, ended ...Kind) error {
 	if s.Folder == "" || len(lists)+len(ended) == 0 {
 		return nil
@@ -130,15 +130,15 @@ func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List,
 	if err := state.Replace(s.path(id), text); err != nil {
 		return err
 	}
-	now := s.now() // prune goes by the same clock, whatever that of the file system
+	now := s.now() // prune uses this clock, not the file system's
 	return os.Chtimes(s.path(id), now, now)
 }
 
 func errTooLarge(size int) error {
-	return fmt.Errorf("a catalogue of %d bytes is not kept: at most %d are", size, MaxFile)
+	return fmt.Errorf("the catalogue has %d bytes, at most %d are stored", size, MaxFile)
 }
 
-// Drop forgets all lists of an entry that are not public, as when a login ends.
+// Drop removes all lists of an entry that are not public, for the end of a login.
 func (s Store) Drop(ctx context.Context, id string) error {
 	known := s.Read(id)
 	if known == nil {
@@ -161,7 +161,7 @@ func (s Store) remove(id string) error {
 	return nil
 }
 
-// holds reports whether a catalogue says already what an update would make it say.
+// holds reports whether an update would not change a catalogue.
 func (s Store) holds(known *Catalog, facts Facts, lists []List, ended []Kind) bool {
 	if known == nil {
 		return len(lists) == 0
@@ -193,7 +193,7 @@ func (s Store) prune() {
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for i, file := range files {
 		if len(files)-i >= maxFiles || s.now().Sub(file.ModTime()) > longest {
-			_ = os.Remove(filepath.Join(s.Folder, file.Name())) // what cannot be removed is passed over the next time
+			_ = os.Remove(filepath.Join(s.Folder, file.Name())) // the next update tries again
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (s Store) prune() {
 // which is the Catalog as JSON; and the definitions, one after the other, in the order of the index.
 const headFormat = "toolx-catalogue 1 %d %08x %d %08x\n"
 
-// maxHead is how many bytes the first line has at most.
+// maxHead is the size limit in bytes of the first line.
 const maxHead = 80
 
 func encode(c *Catalog) []byte {
@@ -217,7 +217,8 @@ func encode(c *Catalog) []byte {
 	return slices.Concat(head, index, body)
 }
 
-// decode reads what encode writes. An index that does not have a text is an error, and then the rest is not read.
+// decode reads the output of encode. If the index does not contain a text, decode returns an error without reading the
+// rest.
 func decode(in io.Reader, has []byte) (*Catalog, error) {
 	reader := readers.Get().(*bufio.Reader) //nolint:forcetypeassert // nothing else is put there
 	reader.Reset(in)
@@ -264,8 +265,8 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// readers are used again, because a completion reads the catalogues of all servers, and new memory for each takes
-// longer than the rest of the reading.
+// readers are reused, because a completion reads the catalogues of all servers, and allocating buffers would take
+// longer than reading.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
 
 // part reads one part of a file.
@@ -280,8 +281,8 @@ func part(in io.Reader, size int, sum uint32) ([]byte, error) {
 	return text, nil
 }
 
-// errBroken says that a file is not what encode writes.
+// errBroken reports a file that encode did not write.
 var errBroken = errors.New("not a catalogue")
 
-// sumOf returns the checksum that processors compute themselves.
+// sumOf returns a checksum that processors support in hardware.
 func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }

@@ -1,5 +1,5 @@
-// Package console holds the three streams of the process and the facts about them: which are terminals, how wide they
-// are, whether colour is wanted. The facts are determined once, here, and passed to whatever writes.
+// Package console has the three streams of the process and the facts about them: which are terminals, their width,
+// whether to use colour. It determines the facts once, for all packages that write.
 package console
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultWidth is the width in columns that is assumed if no terminal reports one.
+// defaultWidth is the width in columns if no terminal reports one.
 const defaultWidth = 80
 
 // Console is where toolx reads and writes. Set its fields before use and do not change them afterwards.
@@ -44,8 +44,7 @@ func System() *Console {
 	return detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 }
 
-// New returns a Console over plain streams: no terminal, no colour, defaultWidth.
-// A test that wants other facts sets the fields.
+// New returns a Console over plain streams: no terminal, no colour, defaultWidth. Tests can set the fields.
 func New(in io.Reader, out, err io.Writer) *Console {
 	return &Console{In: in, Out: out, Err: err, Width: defaultWidth}
 }
@@ -65,8 +64,7 @@ func detect(in, out, err *os.File, getenv func(string) string) *Console {
 	return c
 }
 
-// Piped reports whether In is a pipe or a file, from which data can be expected without being asked for. A terminal and
-// /dev/null are not.
+// Piped reports whether In is a pipe or a file, which provides data without a prompt. A terminal and /dev/null are not.
 func (c *Console) Piped() bool {
 	file, is := c.In.(*os.File)
 	if !is {
@@ -87,13 +85,13 @@ func sameFile(a, b *os.File) bool {
 		return false
 	}
 	if runtime.GOOS == "windows" && first.Mode()&fs.ModeNamedPipe != 0 {
-		return false // pipes have no identity there, and all of them would be the same
+		return false // pipes have no identity there, and would all be the same
 	}
 	second, err := b.Stat()
 	return err == nil && os.SameFile(first, second)
 }
 
-// wantsColor decides whether one stream is coloured; obeys says that it is a terminal that supports control sequences.
+// wantsColor reports whether to colour one stream; obeys reports that it is a terminal with control sequences.
 func wantsColor(obeys bool, getenv func(string) string) bool {
 	switch {
 	case getenv("NO_COLOR") != "":
@@ -116,8 +114,8 @@ func ColorForced(getenv func(string) string) bool {
 	return false
 }
 
-// width asks the streams in turn; the first terminal that reports a width wins. A terminal of width 0
-// (some CI systems, a serial line) does not count.
+// width returns the width of the first stream that is a terminal with a width above 0; some CI systems and serial lines
+// report 0.
 func width(streams ...*os.File) int {
 	for _, stream := range streams {
 		if !isTerminal(stream) {
@@ -130,27 +128,27 @@ func width(streams ...*os.File) int {
 	return defaultWidth
 }
 
-// HideTyped shows nothing of what is typed from now on, so that a question for a secret can be shown after it. The
-// caller restores the terminal. It does nothing if In is no terminal, or where the system cannot do it.
+// HideTyped stops echoing input, before a prompt for a secret. The caller restores the terminal. It does nothing if In
+// is not a terminal, or if the system does not support it.
 func (c *Console) HideTyped() {
 	if file, isFile := c.In.(*os.File); isFile && c.InTTY {
-		_ = hideInput(file) // the read that follows hides it as well
+		_ = hideInput(file) // the following read hides input, too
 	}
 }
 
-// DropTyped drops what was typed at the terminal before now and was not read. It does nothing if In is no terminal, or
-// on a system that toolx is not built for.
+// DropTyped discards unread input of the terminal. It does nothing if In is not a terminal, or on an unsupported
+// system.
 func (c *Console) DropTyped() {
 	if in, ok := c.In.(*os.File); ok && c.InTTY {
 		_ = dropInput(in)
 	}
 }
 
-// NoColor turns colour off on both streams, for --no-color.
+// NoColor turns off colour on both streams, for --no-color.
 func (c *Console) NoColor() { c.Color, c.ErrColor = false, false }
 
-// IsBrokenPipe reports whether err means that the reader has closed the pipe, as in "toolx list | head
-// -1". That is not a failure: a verb that gets it on stdout ends quietly.
+// IsBrokenPipe reports whether err means that the reader has closed the pipe, as in "toolx list | head -1". That is not
+// a failure: a command that gets it on stdout ends silently.
 //
 // Writing to a closed stdout or stderr kills a Go program by SIGPIPE before it can clean up, unless
 // KeepSIGPIPE was called first.

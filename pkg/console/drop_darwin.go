@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropInput flushes the queue for reading: TCIFLUSH has the value of FREAD, which TIOCFLUSH takes.
+// dropInput flushes the input queue: TCIFLUSH has the value of FREAD, which TIOCFLUSH expects.
 func dropInput(f *os.File) error {
 	return unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH)
 }

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// KeepSIGPIPE keeps the process alive when it writes to a closed pipe: the write fails with an error
-// for which IsBrokenPipe returns true, so that servers are still shut down in order. stop restores the
-// default, which kills the process.
+// KeepSIGPIPE keeps the process alive when it writes to a closed pipe: the write fails with an error for which
+// IsBrokenPipe returns true, so that servers are still shut down properly. stop restores the default, which kills the
+// process.
 //
 // The signal is caught and dropped rather than ignored, because child processes inherit an ignored
 // signal, and servers must keep the default.

@@ -1,6 +1,6 @@
 // Package detect finds the MCP server that a folder's package.json or pyproject.toml builds. The folder may be a
-// stranger's: its files are read up to a limit, a pipe is not opened, and what they name is a file below the folder or
-// a plain name, never an option of the program that starts it.
+// stranger's: it reads files only up to a limit and opens no pipes, and it returns only files below the folder or plain
+// names, never options of the program that starts the server.
 package detect
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Server is a server that a project's files describe. Command counts from the project's folder.
+// Server is a server that a project's files describe. Command is relative to the project's folder.
 type Server struct {
 	Name    string // of letters, digits, - and _
-	File    string // that says so: "package.json" or "pyproject.toml"
+	File    string // "package.json" or "pyproject.toml"
 	Command []string
-	// Missing is the file that Command starts and that is not there yet, such as what a build makes; else empty.
+	// Missing is the file that Command starts if it does not exist yet, such as a build's output; else empty.
 	Missing string
-	// Scripts are the project's own shell lines that Command runs, in their order.
+	// Scripts are the project's own shell commands that Command runs, in order.
 	Scripts []string
 }
 
@@ -50,7 +50,7 @@ func read(folder fs.FS, name string) []byte {
 }
 
 // Servers returns the servers that the files of a project's folder describe: that of package.json, then that of
-// pyproject.toml. A file that cannot be read, or is no MCP server's, describes none.
+// pyproject.toml. A file that cannot be read, or is not an MCP server's, describes none.
 func Servers(folder fs.FS) []Server {
 	var found []Server
 	for _, find := range []func(fs.FS) (Server, bool){node, python} {
@@ -61,8 +61,8 @@ func Servers(folder fs.FS) []Server {
 	return found
 }
 
-// libraries are the packages by which a project can be told to be a server; those that serve clients too are among
-// them, and then the project needs a program besides.
+// libraries are packages that identify a project as a server. Some are also for clients, so that the project needs a
+// program, too.
 var (
 	nodeLibraries = []string{
 		"@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp", "mcp-framework", "xmcp", "mcp-handler",
@@ -103,8 +103,8 @@ func node(folder fs.FS) (Server, bool) {
 	return server, project.Main != "" && server.run(folder, project.Main)
 }
 
-// nodeProgram returns the file of the member bin: a file, or files by the names of their commands, of which the first
-// by name counts. It is empty if there is none.
+// nodeProgram returns the file in the member bin, which is a file or a map of commands to files; of several, it returns
+// the first by name. It is empty if there is none.
 func nodeProgram(bin json.RawMessage) string {
 	var program string
 	var programs map[string]string
@@ -117,12 +117,12 @@ func nodeProgram(bin json.RawMessage) string {
 // first returns the first name.
 func first(programs map[string]string) string { return slices.Min(slices.Collect(maps.Keys(programs))) }
 
-// maxPath is the length in bytes of the longest path of a program: a person reads it before it is started.
+// maxPath is the length limit in bytes of a program's path, which the user has to read before starting it.
 const maxPath = 200
 
-// run makes the server start a file of JavaScript or TypeScript in Node. It reports whether program can be a file of
-// the folder. As npm does, it takes every path for one below the folder. The path begins with "./", so that Node takes
-// none for an option.
+// run sets the command to run a file of JavaScript or TypeScript in Node. It reports whether program can be a file of
+// the folder. Like npm, it treats every path as one below the folder. The path begins with "./", so that Node does not
+// read it as an option.
 func (s *Server) run(folder fs.FS, program string) bool {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if len(program) > maxPath || strings.ContainsFunc(program, hidden) {
@@ -146,8 +146,7 @@ func (s *Server) run(folder fs.FS, program string) bool {
 // distribution matches the name at the beginning of a requirement (PEP 508).
 func distribution() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*`) }
 
-// isScript reports whether name can be that of an installed script. uv takes others for an option, a file or an
-// address of a file.
+// isScript reports whether name can be that of an installed script. uv reads others as options, files or URLs.
 func isScript(name string) bool {
 	return name != "" && len(name) <= maxPath && distribution().FindString(name) == name && path.Ext(name) != ".py"
 }
@@ -196,8 +195,8 @@ func python(folder fs.FS) (Server, bool) {
 	return Server{}, false
 }
 
-// NameOf returns a name for the server of a command line or an address: of the package or the script that is started,
-// or of the host, without what such names have in common ("mcp", "server").
+// NameOf returns a name for the server of a command line or an address: that of the package, the script or the host,
+// without common parts such as "mcp" and "server".
 func NameOf(command []string, address string) string {
 	name := started(command)
 	if parsed, err := url.Parse(address); address != "" && err == nil {
@@ -226,7 +225,7 @@ func NameOf(command []string, address string) string {
 	return "server"
 }
 
-// starters are the programs that start what one of their arguments names.
+// starters are programs that start a program from their arguments.
 var starters = []string{
 	"bash", "bun", "bunx", "cmd", "deno", "docker", "dotnet", "java", "node", "npm", "npx", "php", "pipx", "pnpm",
 	"podman", "python", "python3", "ruby", "sh", "tsx", "uv", "uvx", "yarn",
@@ -253,10 +252,11 @@ func started(command []string) string {
 	return words[0]
 }
 
-// maxName is the length of the longest name of a server. Those of its tools begin with it, and clients allow 64.
+// maxName is the length limit of a server's name, with which the names of its tools begin; clients allow 64.
 const maxName = 40
 
-// plainName returns a project's name as a server's: without its scope, with - for what no tool's name may have.
+// plainName returns a project's name as a server's: without its scope, with - for characters that tool names cannot
+// have.
 func plainName(name string) string {
 	name = path.Base(name)
 	name = strings.Map(func(r rune) rune {

@@ -1,6 +1,5 @@
-// Package fault defines the kinds of failure, and reads what errors tell about themselves: their kind, a hint at what
-// to do, and their details. Errors are made where the facts are; code that reads them here needs to know none of their
-// types.
+// Package fault defines the kinds of failure, and reads errors' kind, hint and details through their methods, without
+// knowing their types.
 package fault
 
 import (
@@ -11,7 +10,7 @@ import (
 	"os"
 )
 
-// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, which also decides the exit code.
+// Kind is the category of a failure: the "kind" of the JSON envelope, which also determines the exit code.
 type Kind string
 
 // The kinds of failure.
@@ -22,10 +21,10 @@ const (
 	KindAuth             Kind = "auth"              // authentication needed or refused
 	KindConnect          Kind = "connect"           // a server could not be started or reached
 	KindTool             Kind = "tool"              // the tool ran and failed
-	KindProtocol         Kind = "protocol"          // the server died in mid-call or broke the protocol
-	KindTimeout          Kind = "timeout"           // the time was up
-	KindInterrupted      Kind = "interrupted"       // the user gave up
-	KindInternal         Kind = "internal"          // toolx itself went wrong
+	KindProtocol         Kind = "protocol"          // the server exited during a call or violated the protocol
+	KindTimeout          Kind = "timeout"           // a time limit was exceeded
+	KindInterrupted      Kind = "interrupted"       // the user interrupted it
+	KindInternal         Kind = "internal"          // an error in toolx
 )
 
 // KindOf returns the kind of err: that of the first error in its tree with a
@@ -82,11 +81,11 @@ func DetailsOf(err error) []string {
 	return nil
 }
 
-// UsageError says that the user's input is wrong, before any tool is looked at.
+// UsageError reports wrong input, before any tool is involved.
 type UsageError struct {
 	Message string
 	Fix     string // what to type instead; may be empty
-	// Server is the name that no server has, where that is what is wrong.
+	// Server is the unknown server's name, if that is the problem.
 	Server string
 }
 
@@ -101,8 +100,8 @@ func (e *UsageError) Kind() Kind { return KindUsage }
 // Hint returns what to type instead.
 func (e *UsageError) Hint() string { return e.Fix }
 
-// Reason returns the reason that the network or a file system gives for a failure, without the path or address around
-// it, which the message names itself. A path such as …/token before a colon would be taken for the name of a secret.
+// Reason returns the network's or file system's reason for a failure, without the path or address, which the caller's
+// message has. A path such as …/token before a colon would look like the name of a secret.
 func Reason(err error) string {
 	var file *fs.PathError
 	var call *os.SyscallError

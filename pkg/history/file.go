@@ -11,12 +11,12 @@ import (
 	"toolx/pkg/state"
 )
 
-// append writes lines at the end of the file, in one piece. It opens the file each time, which
-// costs tens of microseconds, keeps no file open in a long-running TUI or server, and always writes to the
-// current file, whichever process rotated the last one.
+// append writes lines at the end of the file, in one write. It opens the file each time, which takes tens of
+// microseconds: a long-running TUI or server keeps no file open, and always writes to the current file, even if another
+// process has rotated it.
 //
-// Rotation only renames. A library that creates the new file itself would truncate what another
-// process has written to it in the meantime.
+// Rotation only renames. A library that creates the new file would truncate lines that another process has written to
+// it in the meantime.
 func (l *Log) append(lines []byte) error {
 	file, err := state.Append(l.path)
 	if err != nil {
@@ -49,7 +49,7 @@ func isCut(file *os.File) bool {
 		return false
 	}
 	last := []byte{'\n'}
-	_, _ = file.ReadAt(last, info.Size()-1) // what cannot be read is left as it is
+	_, _ = file.ReadAt(last, info.Size()-1) // if this fails, assume a newline
 	return last[0] != '\n'
 }
 

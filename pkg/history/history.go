@@ -44,7 +44,7 @@ type Entry struct {
 	ExecutionTimeMS float64         `json:"execution_time_ms"`
 }
 
-// Limits of what is kept.
+// Limits of the log.
 const (
 	maxArguments = 16 << 10 // bytes of one call's arguments
 	maxResult    = 4 << 10  // bytes of one call's result
@@ -61,18 +61,18 @@ type Log struct {
 	Notice func(error)
 	// NoResults reports whether results are not kept. Set it before the first Record.
 	NoResults bool
-	// Program is what a server of the command line is, whose name is AdHoc; both are empty if there is none.
+	// Program is the command of a server on the command line, and AdHoc its name; both are empty if there is none.
 	Program, AdHoc string
 
 	path   string
 	masker *mask.Masker
 	limit  int64
-	pid    int // asked once: Go asks the system each time
+	pid    int // read once: os.Getpid is a system call
 	once   sync.Once
 
-	mu       sync.Mutex // guards what follows, and the writing
+	mu       sync.Mutex // guards the fields below, and writing
 	closed   bool
-	gathered *gathered // nil where each entry is written at once
+	gathered *gathered // nil: write each entry immediately
 }
 
 // gathered are entries that are not in the file yet.
@@ -81,16 +81,16 @@ type gathered struct {
 	ended chan struct{} // closed when all are written
 }
 
-// The entries that a log gathers are written together when the first of them is so old, or when they are so long.
+// A log writes gathered entries when the first is gatherTime old, or when they have gatherBytes.
 const (
 	gatherTime  = 100 * time.Millisecond
 	gatherBytes = 64 << 10
-	gatherCalls = 16 // that may wait for their entry to be made
+	gatherCalls = 16 // queued calls
 )
 
-// Gather makes the log write entries together, and later: to make an entry and to open the file for it would take as
-// long as many a call of a batch. A process that is killed loses the entries of its last gatherTime. Close writes the
-// rest, and must be called. Call Gather before the first Record.
+// Gather makes the log write several entries at once, with a delay: writing each immediately would take as long as many
+// calls of a batch. A process that is killed loses the entries of its last gatherTime. Close writes the rest, and must
+// be called. Call Gather before the first Record.
 func (l *Log) Gather() {
 	l.gathered = &gathered{make(chan exec.CallFinished, gatherCalls), make(chan struct{})}
 	go func() {
@@ -99,7 +99,7 @@ func (l *Log) Gather() {
 	}()
 }
 
-// writeGathered writes what is gathered, until the channel is closed.
+// writeGathered writes gathered entries until the channel is closed.
 func (l *Log) writeGathered() {
 	due := time.NewTicker(gatherTime)
 	defer due.Stop()
@@ -129,8 +129,8 @@ func Open(path string, masker *mask.Masker) (*Log, error) {
 	return &Log{path: path, masker: masker, limit: maxSize, pid: os.Getpid()}, nil
 }
 
-// Record writes an entry if event is an exec.CallFinished, and ignores other events, so it fits
-// exec.Bus.Subscribe. It returns after one small write at most.
+// Record writes an entry if event is an exec.CallFinished, and ignores other events, so it fits exec.Bus.Subscribe. It
+// makes at most one small write.
 func (l *Log) Record(event exec.Event) {
 	finished, ok := event.(exec.CallFinished)
 	if !ok || finished.Result == nil {
@@ -217,8 +217,8 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 	return entry
 }
 
-// arguments masks first and cuts afterwards, because half a secret cannot be recognised. Text that is
-// not JSON (a call can fail for that very reason) is kept as a string.
+// arguments masks before cutting, because half a secret cannot be recognised. Text that is not JSON (a call can fail
+// for that very reason) is kept as a string.
 func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int) {
 	if len(bytes.TrimSpace(given)) == 0 {
 		return json.RawMessage("{}"), 0
@@ -237,10 +237,10 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 	return text, total
 }
 
-// maxMasked is how many bytes of arguments are masked: to mask all would take a second for each 15 MB.
+// maxMasked limits the bytes of arguments to mask: masking takes a second per 15 MB.
 const maxMasked = 16 * maxArguments
 
-// beginningOf returns the first members of large arguments, with large values cut. Names still tell which is secret.
+// beginningOf returns the first members of large arguments, with large values cut. Names still identify secrets.
 func beginningOf(given json.RawMessage) json.RawMessage {
 	if len(given) <= maxMasked {
 		return given
@@ -265,8 +265,8 @@ func beginningOf(given json.RawMessage) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// result masks and cuts as arguments does. Only the beginning of a long result is masked: masking all
-// of it would take a second for each 15 MB, and the user would have to wait.
+// result masks and cuts like arguments. It masks only the beginning of a long result, since masking takes a second per
+// 15 MB.
 func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
 	value := of.Value
 	if len(value) == 0 {
@@ -284,8 +284,8 @@ func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
 	return rawjson.Quote(words.Clip(l.beginning(value), maxResult)), total
 }
 
-// beginning returns the masked text of a value, or enough of it that the kept part ends long before
-// the place where a secret may have been cut in two.
+// beginning returns the masked text of a value, or enough of it that the kept part ends long before a secret that may
+// have been cut.
 func (l *Log) beginning(value json.RawMessage) string {
 	for size := 16 * maxResult; ; size *= 2 {
 		masked := l.masker.Text(head(value, size))

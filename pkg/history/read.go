@@ -14,14 +14,14 @@ import (
 	"toolx/pkg/state"
 )
 
-// Call is an entry with its number: the line that it stands on, counted from 1 through all files of the log. It stays
-// the same until the oldest file is dropped.
+// Call is an entry with its number: its line, counted from 1 through all files of the log. It does not change until the
+// oldest file is removed.
 type Call struct {
 	Number int `json:"number"`
 	Entry
 }
 
-// IsCut reports whether the arguments are not all there, or were no JSON object.
+// IsCut reports whether the arguments are incomplete, or were not a JSON object.
 func (e Entry) IsCut() bool {
 	object := bytes.HasPrefix(bytes.TrimSpace(e.Arguments), []byte("{"))
 	return e.ArgumentsBytes > 0 || !json.Valid(e.Arguments) || !object
@@ -63,7 +63,7 @@ func Find(path string, number int) (found *Call, err error) {
 func Clear(path string) (calls int, err error) {
 	unlock, ok, err := state.TryLock(path + ".lock")
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // nor is there a folder
+	case errors.Is(err, fs.ErrNotExist): // or its folder
 		return 0, nil
 	case err != nil:
 		return 0, err
@@ -84,7 +84,7 @@ func Clear(path string) (calls int, err error) {
 	return calls, nil
 }
 
-// counted returns the files of a log, oldest first, and how many lines stand before each.
+// counted returns the files of a log, oldest first, and the number of lines before each.
 func counted(path string) (files []string, before []int, err error) {
 	files, total := append(rotated(path), path), 0
 	for _, file := range files {
@@ -126,8 +126,8 @@ func countLines(path string) (count int, err error) {
 	}
 }
 
-// backward gives the calls of a log, the newest first, until take returns false. Files that do not exist have none.
-func backward(path string, take func(Call) bool) error {
+// backward passes the calls of a log to visit, newest first, until it returns false. It skips files that do not exist.
+func backward(path string, visit func(Call) bool) error {
 	files, before, err := counted(path)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func backward(path string, take func(Call) bool) error {
 		text = bytes.TrimSuffix(text, []byte{'\n'})
 		for line := bytes.Count(text, []byte{'\n'}) + 1; line > 0; line-- {
 			start := bytes.LastIndexByte(text, '\n') + 1
-			if entry, ok := parse(text[start:]); ok && !take(Call{before[i] + line, entry}) {
+			if entry, ok := parse(text[start:]); ok && !visit(Call{before[i] + line, entry}) {
 				return nil
 			}
 			text = text[:max(0, start-1)]

@@ -1,5 +1,5 @@
-// Package keyring keeps secrets: in the system's keyring (Keychain, Credential Manager, or the Secret Service of a
-// Linux desktop), and the user's own, by name, where there is none in a file that only the user can read.
+// Package keyring stores secrets in the system's keyring (Keychain, Credential Manager, or the Secret Service of a
+// Linux desktop). Without a keyring, the user's named secrets are in a file that only the user can read.
 package keyring
 
 import (
@@ -14,24 +14,24 @@ import (
 	system "github.com/zalando/go-keyring"
 )
 
-// Ring is the system's keyring. The zero value asks it.
+// Ring is the system's keyring. The zero value uses it.
 type Ring struct {
-	// Off reports whether the keyring is not asked, as if there were none.
+	// Off disables the keyring, as if there were none.
 	Off bool
 }
 
-// Service is what the keyring calls the owner of toolx's secrets.
+// Service is the keyring's service name for toolx's secrets.
 const Service = "toolx"
 
-// askTime bounds one request: a keyring that is locked asks a person to open it, and there may be none.
+// askTime limits one request: a locked keyring prompts the user, who may be absent.
 const askTime = 15 * time.Second
 
 var (
-	// ErrNotThere says that the keyring has no such secret. It is fs.ErrNotExist as well.
+	// ErrNotThere reports that the keyring has no such secret. It is also fs.ErrNotExist.
 	ErrNotThere error = notThere{}
-	// ErrNone says that the system has no keyring.
+	// ErrNone reports that the system has no keyring.
 	ErrNone = errors.New("there is no keyring")
-	errTime = errors.New("the keyring does not answer; is it locked?")
+	errTime = errors.New("the keyring does not respond; is it locked?")
 )
 
 type notThere struct{}
@@ -52,17 +52,17 @@ func (r Ring) Get(ctx context.Context, account string) (text string, err error) 
 	return text, nil
 }
 
-// Set keeps the secret of an account, in the place of an earlier one.
+// Set stores the secret of an account, replacing an earlier one.
 func (r Ring) Set(ctx context.Context, account, text string) error {
 	return r.do(ctx, func() error { return system.Set(Service, account, text) })
 }
 
-// Delete forgets the secret of an account.
+// Delete removes the secret of an account.
 func (r Ring) Delete(ctx context.Context, account string) error {
 	return r.do(ctx, func() error { return system.Delete(Service, account) })
 }
 
-// do bounds a request to the keyring, whose client knows no context. What does not answer is left behind.
+// do limits a request to the keyring, whose client does not support contexts. It abandons a request without a response.
 func (r Ring) do(ctx context.Context, request func() error) error {
 	if r.Off || !isThere() {
 		return ErrNone
@@ -84,8 +84,8 @@ func (r Ring) do(ctx context.Context, request func() error) error {
 	}
 }
 
-// isThere reports whether asking for a keyring makes sense. On Linux that takes a session bus: without one the client
-// would start a bus of its own, with nothing on it.
+// isThere reports whether there can be a keyring. On Linux that requires a session bus: without one the client would
+// start an empty bus.
 func isThere() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return true

@@ -12,10 +12,10 @@ import (
 	"toolx/pkg/state"
 )
 
-// Store keeps the user's own secrets by name. Its file lists the names, because keyrings cannot, and has the secrets
-// that no keyring takes. It is safe for concurrent use, also by processes.
+// Store stores the user's named secrets. Its file lists the names, because keyrings cannot, and has secrets that are in
+// no keyring. It is safe for concurrent use, also by several processes.
 type Store struct {
-	// Path is the file; empty if there is no folder to keep it in.
+	// Path is the file; empty if there is no folder for it.
 	Path string
 	Ring Ring
 }
@@ -77,8 +77,8 @@ func (s Store) Get(ctx context.Context, name string) (string, error) {
 	return secret, err
 }
 
-// Set keeps a secret under a name, in the place of an earlier one. It reports whether the keyring has taken it; else it
-// is in the file.
+// Set stores a secret under a name, replacing an earlier one. It reports whether the keyring has it; else it is in the
+// file.
 func (s Store) Set(ctx context.Context, name, secret string) (inKeyring bool, err error) {
 	err = state.EditJSON(ctx, s.Path, s.read, func(all contents) (contents, error) {
 		if inKeyring = s.Ring.Set(ctx, account(name), secret) == nil; inKeyring {
@@ -89,7 +89,7 @@ func (s Store) Set(ctx context.Context, name, secret string) (inKeyring bool, er
 			return all, context.Cause(ctx)
 		}
 		if before, found := all.Secrets[name]; found && before.Value == nil {
-			_ = s.Ring.Delete(ctx, account(name)) // what is there is of no use any more
+			_ = s.Ring.Delete(ctx, account(name)) // it is obsolete
 		}
 		all.Secrets[name] = kept{Value: &secret}
 		return all, nil
@@ -97,7 +97,7 @@ func (s Store) Set(ctx context.Context, name, secret string) (inKeyring bool, er
 	return inKeyring, err
 }
 
-// Remove forgets the secret of a name. The error is fs.ErrNotExist if there is none.
+// Remove removes the secret of a name. The error is fs.ErrNotExist if there is none.
 func (s Store) Remove(ctx context.Context, name string) error {
 	return state.EditJSON(ctx, s.Path, s.read, func(all contents) (contents, error) {
 		known, listed := all.Secrets[name]

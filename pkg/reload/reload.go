@@ -15,13 +15,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Settle is how long nothing may change before changes are reported: editors save, and compilers write, several files.
+// Settle is how long to wait after the last change before reporting: editors and compilers write several files.
 const Settle = 150 * time.Millisecond
 
-// maxFolders is how many folders are watched; each costs a handle of the system.
+// maxFolders limits watched folders; each takes a system handle.
 const maxFolders = 4096
 
-// sources are the endings of files that a server is made from.
+// sources are the extensions of a server's source files.
 var sources = []string{
 	".c", ".cc", ".cfg", ".cjs", ".clj", ".cpp", ".cs", ".cts", ".dart", ".env", ".ex", ".exs", ".fs", ".go",
 	".gradle", ".h", ".hpp", ".ini", ".java", ".js", ".json", ".jsonc", ".jsx", ".kt", ".kts", ".lua", ".md", ".mjs",
@@ -29,26 +29,26 @@ var sources = []string{
 	".sql", ".swift", ".toml", ".ts", ".tsx", ".wasm", ".xml", ".yaml", ".yml", ".zig",
 }
 
-// skipped are folders with what others have written, besides those whose names begin with a dot.
+// skipped are folders with third-party files, besides those whose names begin with a dot.
 var skipped = []string{"__pycache__", "node_modules", "venv"}
 
-// ErrTooMany says that there are more folders than can be watched.
+// ErrTooMany reports more folders than can be watched.
 var ErrTooMany = fmt.Errorf("there are over %d folders", maxFolders)
 
 // Watcher watches files. Its methods are for one goroutine.
 type Watcher struct {
 	notify *fsnotify.Watcher
 	settle time.Duration
-	// named are the paths that the caller gave. Every file in such a folder counts where chosen is set; else those that
-	// read as sources. A file that was named always counts.
+	// named are the paths of the caller. With chosen, every file in these folders counts; else only source files. A
+	// file that the caller named always counts.
 	named  map[string]bool
 	chosen bool
 	count  int // of watched folders
 }
 
-// New watches the files in folders and all below, and files by their paths. chosen says that the user has named them,
-// so that every file counts; else only those do whose endings are those of sources and settings. Folders of packages
-// and those whose names begin with a dot are left out. Close must be called.
+// New watches files, and the files in folders and below. chosen reports that the user named them, so that every file
+// counts; else only sources and settings do, by extension. It skips package folders and those whose names begin with a
+// dot. Close must be called.
 func New(paths []string, chosen bool) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *Watcher) add(path string) error {
 	if info.IsDir() {
 		return w.addBelow(path)
 	}
-	return w.notify.Add(filepath.Dir(path)) // an editor puts another file in its place
+	return w.notify.Add(filepath.Dir(path)) // editors replace the file
 }
 
 // addBelow watches a folder and the folders below.
@@ -89,7 +89,7 @@ func (w *Watcher) addBelow(root string) error {
 		switch {
 		case err != nil && path == root:
 			return err
-		case err != nil || !entry.IsDir(): // a folder that cannot be read has nothing that the user edits
+		case err != nil || !entry.IsDir(): // the user edits nothing in an unreadable folder
 			return nil
 		case path != root && skips(entry.Name()):
 			return fs.SkipDir
@@ -105,7 +105,7 @@ func (w *Watcher) addBelow(root string) error {
 func skips(name string) bool { return strings.HasPrefix(name, ".") || slices.Contains(skipped, name) }
 
 // Wait returns the paths of the files that have changed, sorted, once nothing has changed for a while. The error is
-// ctx's, or why nothing can be watched any more.
+// ctx's, or why watching failed.
 func (w *Watcher) Wait(ctx context.Context) ([]string, error) {
 	var changed []string
 	settled := time.NewTimer(time.Hour)
@@ -124,7 +124,7 @@ func (w *Watcher) Wait(ctx context.Context) ([]string, error) {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return nil, err
 			}
-			settled.Reset(w.settle) // what changed is not known, but something has
+			settled.Reset(w.settle) // something has changed, but not known what
 		case <-settled.C:
 			slices.Sort(changed)
 			return slices.Compact(changed), nil
@@ -134,7 +134,7 @@ func (w *Watcher) Wait(ctx context.Context) ([]string, error) {
 	}
 }
 
-// counts reports whether an event is the change of a file that matters, or a new folder, which is watched from then on.
+// counts reports whether an event is a change of a relevant file, or a new folder, which it adds to the watch.
 func (w *Watcher) counts(event fsnotify.Event) bool {
 	if event.Op == fsnotify.Chmod {
 		return false
@@ -143,7 +143,7 @@ func (w *Watcher) counts(event fsnotify.Event) bool {
 		return true
 	}
 	if !w.below(filepath.Dir(event.Name)) {
-		return false // beside a file that was named
+		return false // next to a named file
 	}
 	name := filepath.Base(event.Name)
 	if event.Has(fsnotify.Create) {
@@ -151,15 +151,15 @@ func (w *Watcher) counts(event fsnotify.Event) bool {
 			if skips(name) {
 				return false
 			}
-			_ = w.addBelow(event.Name) // what cannot be watched is not reported
-			return true                // a compiler may have filled it already
+			_ = w.addBelow(event.Name) // changes in an unwatchable folder are not reported
+			return true                // it may already have files
 		}
 	}
 	temporary := strings.HasPrefix(name, ".#") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".swp")
 	return !temporary && (w.chosen || slices.Contains(sources, strings.ToLower(filepath.Ext(name))))
 }
 
-// below reports whether a folder is one that was named, or lies below one.
+// below reports whether a folder is a named one or below one.
 func (w *Watcher) below(folder string) bool {
 	for {
 		if w.named[folder] {

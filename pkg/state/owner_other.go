@@ -4,10 +4,10 @@ package state
 
 import "io/fs"
 
-// noFollow is nothing here: Append looks for a link before it opens a file.
+// noFollow has no effect here: Append checks for a link before it opens a file.
 const noFollow = 0
 
-// WritableByOthers returns nothing: the mode of a file does not say here who can write it.
+// WritableByOthers returns nothing: here the mode of a file does not determine who can write it.
 func WritableByOthers(fs.FileInfo) string { return "" }
 
 // keepOwner does nothing: a new file belongs to the user.

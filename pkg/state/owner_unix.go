@@ -13,8 +13,8 @@ import (
 // noFollow makes opening a link fail.
 const noFollow = syscall.O_NOFOLLOW
 
-// WritableByOthers returns why somebody other than the user or root decides what the file says, empty if nobody does.
-// Under sudo, the user is the one who called it.
+// WritableByOthers returns why someone other than the user or root can write the file, empty if no one can. Under sudo,
+// the user is the one who called it.
 func WritableByOthers(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o002 != 0 {
 		return fmt.Sprintf("everyone can write it (mode %04o)", info.Mode().Perm())
@@ -37,7 +37,7 @@ func WritableByOthers(info fs.FileInfo) string {
 }
 
 // keepOwner gives a new file the owner and the group of the one that it replaces. Under sudo that is another user, who
-// could not read it any more. A group that the user is not in is not kept.
+// could no longer read it otherwise. It does not keep a group that the user is not in.
 func keepOwner(name string, before fs.FileInfo) error {
 	now, err := os.Stat(name)
 	if err != nil {
@@ -57,8 +57,8 @@ func keepOwner(name string, before fs.FileInfo) error {
 	return nil
 }
 
-// ownGroup reports whether a group is root's or the user's primary one: many systems give each user a group of its own,
-// and make files that it can write.
+// ownGroup reports whether a group is root's or the user's primary one: many systems give each user a private group,
+// and create files that it can write.
 func ownGroup(group int) bool {
 	return group == 0 || group == os.Getegid() || os.Geteuid() == 0 && os.Getenv("SUDO_GID") == strconv.Itoa(group)
 }

@@ -1,6 +1,5 @@
-// Package state opens, replaces and locks toolx's own files: tokens, the execution log, what it knows
-// about servers. toolx never blocks on something else in place of such a file, and a process that dies
-// leaves nothing behind that stops others.
+// Package state opens, replaces and locks toolx's own files: tokens, the execution log, cached data of servers. toolx
+// never blocks on anything but a regular file, and a crashed process does not block others.
 package state
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// errIrregular says that a pipe, a device, a socket or a folder is where a file should be.
+// errIrregular reports a pipe, a device, a socket or a folder instead of a file.
 var errIrregular = errors.New("not a regular file")
 
 // Open opens a regular file with the flags of os.OpenFile, and creates it with mode 0600 if the flags
@@ -31,7 +30,7 @@ func Open(path string, flags int) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, irregular
 	}
-	// Whatever has replaced the file since is opened without blocking, and checked again.
+	// The file may have been replaced since: open without blocking, and check again.
 	file, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
@@ -81,14 +80,14 @@ func Read(path string, most int64) ([]byte, error) {
 
 // Replace writes a file that only the user can read, and creates its folder if that is missing. A reader sees the old
 // text or the new one, even after a crash. It waits while another process replaces a file in the same folder (lockTime
-// at most), and removes what processes that died while they did so have left there.
+// at most), and removes leftovers of crashed processes.
 func Replace(path string, text []byte) error {
 	unlock, err := lockFolder(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_ = clean(filepath.Dir(path)) // what cannot be removed now is tried again the next time
+	_ = clean(filepath.Dir(path)) // the next call tries again
 	name, err := writeNew(filepath.Dir(path), text)
 	if err != nil {
 		return err
@@ -99,8 +98,8 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
-// EditJSON changes what a file holds as JSON, under a lock that all processes share: read returns it, and edit changes
-// it. Its errors are those of Lock, read, edit and Replace.
+// EditJSON changes a JSON file under a lock that all processes share: read returns its content, and edit changes it.
+// Its errors are those of Lock, read, edit and Replace.
 func EditJSON[T any](ctx context.Context, path string, read func() (T, error), edit func(T) (T, error)) error {
 	if path == "" {
 		return errors.New("there is no state folder: set HOME or XDG_STATE_HOME")
@@ -124,8 +123,8 @@ func EditJSON[T any](ctx context.Context, path string, read func() (T, error), e
 	return Replace(path, append(text, '\n'))
 }
 
-// Rewrite replaces a file of the user's, and creates it with a mode and its folder if it is missing. A file keeps its
-// mode and its owner, and a link to it stays one. A reader sees the old text or the new one, even after a crash.
+// Rewrite replaces a file of the user's, or creates it with a mode, and its folder. An existing file keeps its mode and
+// owner, and a link remains a link. A reader sees the old text or the new one, even after a crash.
 func Rewrite(path string, text []byte, mode fs.FileMode) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -169,14 +168,14 @@ func Writable(folder string) error {
 	}
 	defer unlock()
 	_ = clean(folder)
-	name, err := writeNew(folder, []byte{'\n'}) // a file system that is full takes names still
+	name, err := writeNew(folder, []byte{'\n'}) // a full file system still accepts names
 	if err != nil {
 		return err
 	}
 	return os.Remove(name)
 }
 
-// Sweep removes what processes that died in Replace have left in a folder. If there is nothing, it writes nothing.
+// Sweep removes leftovers of processes that crashed in Replace. If there are none, it writes nothing.
 func Sweep(folder string) error {
 	if len(leftovers(folder)) == 0 {
 		return nil
@@ -189,10 +188,10 @@ func Sweep(folder string) error {
 	return clean(folder)
 }
 
-// newPrefix begins the name of a file that has not been renamed into place yet.
+// newPrefix begins the name of a file before its final renaming.
 const newPrefix = "new-"
 
-// leftovers returns the files of a folder that were not renamed into place. A folder that cannot be read has none.
+// leftovers returns the files of a folder with newPrefix. An unreadable folder has none.
 func leftovers(folder string) []string {
 	entries, _ := os.ReadDir(folder)
 	var found []string
@@ -212,7 +211,7 @@ func clean(folder string) (err error) {
 	return err
 }
 
-// lockTime is how long another process may hold the lock of a folder to write one small file.
+// lockTime is how long to wait for another process that writes one small file.
 const lockTime = 5 * time.Second
 
 // lockFolder lets one process at a time write new files in a folder. An interrupt does not end the
@@ -222,12 +221,12 @@ func lockFolder(folder string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
 	defer cancel()
 	if unlock, err = Lock(ctx, path); errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("another process has held %s for %s", path, lockTime)
+		return nil, fmt.Errorf("another process has locked %s for %s", path, lockTime)
 	}
 	return unlock, err
 }
 
-// writeNew writes a file under an unused name. After an error nothing is left of it.
+// writeNew writes a file under an unused name. After an error it leaves no file.
 func writeNew(folder string, text []byte) (name string, err error) {
 	file, err := os.CreateTemp(folder, newPrefix+"*") // made with 0600
 	if err != nil {
@@ -241,8 +240,8 @@ func writeNew(folder string, text []byte) (name string, err error) {
 	return file.Name(), nil
 }
 
-// rename replaces a file by another. Windows refuses that while somebody reads the file, which takes
-// only a moment, so rename tries again.
+// rename replaces a file by another. On Windows that fails while a process reads the file, which only takes a moment,
+// so rename retries.
 func rename(from, to string) error {
 	err := os.Rename(from, to)
 	for tries := 0; err != nil && runtime.GOOS == "windows" && tries < 50; tries++ {
@@ -252,11 +251,11 @@ func rename(from, to string) error {
 	return err
 }
 
-// lockPoll is how often Lock tries a lock that another process holds.
+// lockPoll is how often Lock retries.
 const lockPoll = 20 * time.Millisecond
 
-// Lock waits until no other process holds the lock of a file. It creates the file if it is missing, and its folder. The
-// system releases the lock when a process ends, however it ends, whatever the clock says.
+// Lock waits for the lock of a file. It creates the file and its folder if necessary. The system releases the lock when
+// the process ends, in any way.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := lockFile(path)
 	if err != nil {
@@ -268,7 +267,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return release(file), nil
 }
 
-// TryLock takes the lock of a file as Lock does, but without waiting; ok reports whether it did.
+// TryLock locks a file like Lock, but without waiting; ok reports whether it succeeded.
 func TryLock(path string) (unlock func(), ok bool, err error) {
 	file, err := lockFile(path)
 	if err != nil {
@@ -280,7 +279,7 @@ func TryLock(path string) (unlock func(), ok bool, err error) {
 	return release(file), true, nil
 }
 
-// lockFile returns the lock of a file. It refuses anything but a regular file, because opening a pipe would block.
+// lockFile returns the lock of a file, which must be a regular one, because opening a pipe would block.
 func lockFile(path string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -294,5 +293,5 @@ func lockFile(path string) (*flock.Flock, error) {
 }
 
 func release(file *flock.Flock) func() {
-	return func() { _ = file.Unlock() } // the end of the process unlocks as well
+	return func() { _ = file.Unlock() } // the end of the process also unlocks it
 }

@@ -1,6 +1,5 @@
-// Package trust keeps which projects' config files the user has consented to: one file in toolx's state folder, which
-// only the user can read. It knows paths, digests and the lines that the user was shown, and nothing of configs or
-// terminals.
+// Package trust stores which projects' config files the user trusts, in a file in toolx's state folder that only the
+// user can read. It is independent of configs and terminals.
 package trust
 
 import (
@@ -22,17 +21,17 @@ type Grant struct {
 	Path   string    `json:"path"`   // absolute
 	SHA256 string    `json:"sha256"` // hex; see config.Project
 	Time   time.Time `json:"time"`
-	// Effects are the lines that the user was shown, to tell later what has changed.
+	// Effects are the lines that the user saw, to show changes later.
 	Effects []string `json:"effects"`
 }
 
-// Store is the file with all grants. It is safe for concurrent use, also by processes.
+// Store is the file with all grants. It is safe for concurrent use, also by several processes.
 type Store struct {
-	// Path is the file; empty if there is no folder to keep it in, so that nothing is granted and nothing can be.
+	// Path is the file; empty if there is no folder for it, so that nothing can be granted.
 	Path string
 }
 
-// Find returns the grant of a file, nil if there is none. The error says that the store cannot be read.
+// Find returns the grant of a file, nil if there is none. The error is that of reading the store.
 func (s Store) Find(path string) (*Grant, error) {
 	grants, err := s.List()
 	if err != nil {
@@ -44,7 +43,7 @@ func (s Store) Find(path string) (*Grant, error) {
 	return nil, nil
 }
 
-// List returns all grants, by path. It refuses a file that somebody else may have written.
+// List returns all grants, by path. It rejects a file that other users may have written.
 func (s Store) List() ([]Grant, error) {
 	if s.Path == "" {
 		return nil, nil
@@ -55,7 +54,7 @@ func (s Store) List() ([]Grant, error) {
 			reason = "it is a link"
 		}
 		if reason != "" {
-			return nil, fmt.Errorf("%s is not believed: %s; remove it, and consent again", s.Path, reason)
+			return nil, fmt.Errorf("%s is not used: %s; remove it, and consent again", s.Path, reason)
 		}
 	}
 	text, err := state.Read(s.Path, maxStore)
@@ -72,7 +71,7 @@ func (s Store) List() ([]Grant, error) {
 	return grants, nil
 }
 
-// Add keeps a grant, and replaces an earlier one of its path.
+// Add stores a grant, replacing an earlier one for its path.
 func (s Store) Add(ctx context.Context, grant Grant) error {
 	return state.EditJSON(ctx, s.Path, s.List, func(grants []Grant) ([]Grant, error) {
 		grants = append(without(grants, grant.Path), grant)
@@ -81,7 +80,7 @@ func (s Store) Add(ctx context.Context, grant Grant) error {
 	})
 }
 
-// Remove forgets the grant of a file, and reports whether there was one.
+// Remove removes the grant of a file, and reports whether there was one.
 func (s Store) Remove(ctx context.Context, path string) (found bool, err error) {
 	err = state.EditJSON(ctx, s.Path, s.List, func(grants []Grant) ([]Grant, error) {
 		kept := without(grants, path)

@@ -16,7 +16,7 @@ func TestStoreOfSomebodyElse(t *testing.T) {
 	refused := func(reason string) {
 		t.Helper()
 		grant, err := store.Find("/a")
-		if grant != nil || err == nil || !strings.Contains(err.Error(), "is not believed: "+reason) {
+		if grant != nil || err == nil || !strings.Contains(err.Error(), "is not used: "+reason) {
 			t.Errorf("%v, %v; want %q", grant, err, reason)
 		}
 		if err := store.Add(t.Context(), Grant{Path: "/b"}); err == nil {
