@@ -307,3 +307,21 @@ func TestRequirementsNameTheirTests(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedFilesExist asks that the files that pages for contributors name are there.
+func TestNamedFilesExist(t *testing.T) {
+	path := regexp.MustCompile("`((?:cmd|pkg|docs|testdata|schema|release|site|bench|examples)/[^` ]+)`")
+	placeholder := regexp.MustCompile(`\b[A-Z]{2,}\b`)
+	for _, page := range []string{"CONTRIBUTING.md", "docs/architecture.md"} {
+		named := path.FindAllStringSubmatch(document(t, page), -1)
+		if len(named) < 10 {
+			t.Errorf("%s names only %d files", page, len(named))
+		}
+		for _, found := range named {
+			pattern := placeholder.ReplaceAllString(found[1], "*")
+			if files, err := filepath.Glob(filepath.Join(repository, pattern)); err != nil || len(files) == 0 {
+				t.Errorf("%s names %s, which is not there", page, found[1])
+			}
+		}
+	}
+}
