@@ -308,8 +308,8 @@ func TestRequirementsNameTheirTests(t *testing.T) {
 	}
 }
 
-// TestNamedFilesExist asks that the files that pages for contributors name are there.
-func TestNamedFilesExist(t *testing.T) {
+// TestDocumentedFilesExist asks that the files that pages for contributors name are there.
+func TestDocumentedFilesExist(t *testing.T) {
 	path := regexp.MustCompile("`((?:cmd|pkg|docs|testdata|schema|release|site|bench|examples)/[^` ]+)`")
 	placeholder := regexp.MustCompile(`\b[A-Z]{2,}\b`)
 	for _, page := range []string{"CONTRIBUTING.md", "docs/architecture.md"} {
