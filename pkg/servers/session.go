@@ -118,7 +118,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 func (s *Session) noteLateAnswer(err error) {
 	var failure *diagnose.Failure
 	if errors.As(err, &failure) && failure.Ending == diagnose.EndingSilent && s.link.RPC().AnsweredLate() {
-		failure.Buffered = !failure.Process(nil, time.Time{}).Busy()
+		failure.Buffered = !failure.Busy()
 	}
 }
 

@@ -394,7 +394,7 @@ func (t *stdio) newFailure(ending diagnose.Ending) *diagnose.Failure {
 		return failure
 	}
 	failure.FromStart = sync.OnceValue(func() *cause.Cause {
-		return failure.Process(t.launch, t.process.started).Cause(failure.FromOutput())
+		return failure.Explain(failure.FromOutput(), t.launch, t.process.started)
 	})
 	failure.Question = t.Question()
 	failure.Lived = time.Since(t.process.started)
@@ -426,7 +426,7 @@ func (t *stdio) Doing() string {
 	failure.Ending = diagnose.EndingSilent
 	t.lookAt(failure)
 	text := "server " + strconv.Quote(t.Server) + " has not answered after " + diagnose.Rounded(failure.Lived).String()
-	if c := cmp.Or(failure.FromOutput(), failure.Process(t.launch, t.process.started).Doing()); c != nil {
+	if c := cmp.Or(failure.FromOutput(), failure.Doing(t.launch)); c != nil {
 		text += ": " + c.What
 	}
 	return text

@@ -31,7 +31,7 @@ func (e *Evidence) Cause() *cause.Cause {
 			if c == nil {
 				c = e.lateCause(failure)
 			}
-			c = failure.Process(e.Launch, e.Clean.Began).Cause(c)
+			c = failure.Explain(c, e.Launch, e.Clean.Began)
 		}
 		return c
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
@@ -70,8 +71,8 @@ func TestWithoutProgram(t *testing.T) {
 	} {
 		words := strings.Fields(line)
 		launch := &config.Resolved{Command: words[0], Args: words[1:]}
-		p := Process{Launch: launch, Output: cause.Output{Alive: true}}
-		c := p.Cause(nil)
+		p := &start{Failure: &Failure{Ending: EndingSilent}, launch: launch}
+		c := p.Explain(nil, launch, time.Time{})
 		if got := c != nil && c.Kind == cause.Argument; got != want {
 			t.Errorf("%s: %+v", line, c)
 		}

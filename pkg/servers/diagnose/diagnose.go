@@ -12,53 +12,42 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
-	"toolx/pkg/procs"
 )
 
-// Process is the process of a server that failed to start, with what toolx saw of it.
-type Process struct {
-	Launch *config.Resolved
-	Output cause.Output
-	Stdout []string // the first lines of stdout that were not messages
-	Began  time.Time
-	Lived  time.Duration
-	// State is what the process did when it was given up without an answer; nil where that is not known.
-	State *procs.State
-	// Unread is how many bytes of stdin it had not read then, -1 if that is not known. Endpoint is the URL at which it
-	// answered an HTTP request as MCP; empty if it did not.
-	Unread   int
-	Endpoint string
-	// Buffered reports whether a silent server answered when its stdin was closed.
-	Buffered bool
+// start is a failed start of a process.
+type start struct {
+	*Failure
+	launch *config.Resolved
+	began  time.Time
 }
 
-// Cause returns why the process failed to start; nil if nothing shows it. printed is the cause that its output shows,
-// nil if there is none.
-func (p *Process) Cause(printed *cause.Cause) *cause.Cause {
-	c := printed
+// Explain returns why a process failed to start; nil if nothing shows it. printed is the cause that its output shows,
+// nil if there is none. began is when the process started.
+func (f *Failure) Explain(printed *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
+	p, c := &start{f, launch, began}, printed
 	switch {
 	case c == nil:
 	case c.Kind == cause.Idle && !p.printed():
 		c = nil
 	case c.Kind == cause.HTTP && p.State != nil && len(p.State.Listening) > 0: // its ports were tried
-		c = first(p.connecting, p.overHTTP, p.Doing)
+		c = first(p.connecting, p.overHTTP, p.state)
 	}
-	command, args := cmdline.Unwrapped(p.Launch.Command, p.Launch.Args)
+	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
 	if run, ok := cmdline.ParseDocker(command, args); ok {
 		c = inContainer(c, run)
 	}
 	if launcher, ok := cmdline.ParseLauncher(command, args); ok && c != nil && c.Kind == cause.Program {
-		c = inPackage(c, launcher, p.Launch)
+		c = inPackage(c, launcher, launch)
 	}
 	if c == nil {
 		c = p.observed()
 	}
 	if c != nil && (c.Kind == cause.Subcommand || c.Kind == cause.Argument ||
 		slices.Contains(c.Fixes, cause.NoServerFix)) {
-		c = withOtherProgram(c, p.Launch)
+		c = withOtherProgram(c, launch)
 	}
 	if c != printed {
-		c = c.Fit(p.Output.Entry)
+		c = c.Fit(p.Entry)
 	}
 	return c
 }
@@ -74,7 +63,7 @@ func first(finds ...func() *cause.Cause) *cause.Cause {
 }
 
 // observed returns the cause of a process whose output shows none; nil if nothing else shows one either.
-func (p *Process) observed() *cause.Cause {
+func (p *start) observed() *cause.Cause {
 	switch {
 	case p.Buffered:
 		return &cause.Cause{
@@ -85,20 +74,20 @@ func (p *Process) observed() *cause.Cause {
 				"from outside, for others: stdbuf -oL COMMAND",
 			},
 		}
-	case p.Output.Alive:
-		return first(p.withoutProgram, p.fromLog, p.connecting, p.overHTTP, p.Doing)
-	case !p.printed():
+	case p.Ending == EndingSilent:
+		return first(p.withoutProgram, p.fromLog, p.connecting, p.overHTTP, p.state)
+	case p.Ending == EndingExited && !p.printed():
 		return p.silentEnd()
 	}
 	return nil
 }
 
 // silentEnd explains a process that ended and printed nothing by its exit status; nil if that does not say why.
-func (p *Process) silentEnd() *cause.Cause {
+func (p *start) silentEnd() *cause.Cause {
 	const unsettled = "exit status 13" // of Node, which says why only from version 22 on
-	switch p.Output.Ended {
+	switch p.How {
 	case unsettled:
-		if cmdline.Script(p.Launch.Command, p.Launch.Args, p.Launch.Cwd, p.Launch.Env) != "" {
+		if cmdline.Script(p.launch.Command, p.launch.Args, p.launch.Cwd, p.launch.Env) != "" {
 			return cause.Diagnose(cause.Output{Stderr: []string{"Detected unsettled top-level await"}})
 		}
 	case "exit status 0":
@@ -109,12 +98,9 @@ func (p *Process) silentEnd() *cause.Cause {
 	return nil
 }
 
-// printed reports whether a server printed anything.
-func (p *Process) printed() bool { return Printed(p.Stdout) || Printed(p.Output.Stderr) }
-
-// Printed reports whether lines have any output of a server's own: what npx says of itself does not count.
-func Printed(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool {
+// printed reports whether a server printed anything; what npx says of itself does not count.
+func (f *Failure) printed() bool {
+	return slices.ContainsFunc(slices.Concat(f.Stdout, f.StderrTail), func(line string) bool {
 		return strings.TrimSpace(line) != "" && !ofNPM().MatchString(line)
 	})
 }
@@ -123,8 +109,8 @@ func Printed(lines []string) bool {
 var ofNPM = expression(`^npm (?:notice|warn|WARN)\b`)
 
 // withoutProgram returns the cause of an interpreter that was given no program; nil if it may have been.
-func (p *Process) withoutProgram() *cause.Cause {
-	command, args := cmdline.Unwrapped(p.Launch.Command, p.Launch.Args)
+func (p *start) withoutProgram() *cause.Cause {
+	command, args := cmdline.Unwrapped(p.launch.Command, p.launch.Args)
 	name := cmdline.BaseName(command)
 	readsStdin := []string{"node", "python", "python3", "ruby", "perl", "php", "sh", "bash", "zsh"}
 	other := func(arg string) bool { return !slices.Contains([]string{"-", "-u", "-i", "-s"}, arg) }
@@ -138,12 +124,12 @@ func (p *Process) withoutProgram() *cause.Cause {
 }
 
 // fromLog returns the cause that the log shows which the process has open; nil if it has none or shows none.
-func (p *Process) fromLog() *cause.Cause {
+func (p *start) fromLog() *cause.Cause {
 	if p.State == nil || p.State.Log == "" {
 		return nil
 	}
-	logged := p.Output
-	logged.Stderr, logged.Stdout = cmdline.LogSince(p.State.Log, p.Began), nil
+	logged := p.Output()
+	logged.Stderr, logged.Stdout = cmdline.LogSince(p.State.Log, p.began), nil
 	c := cause.Diagnose(logged)
 	if c == nil {
 		return nil

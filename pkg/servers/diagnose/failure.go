@@ -91,7 +91,7 @@ type Failure struct {
 	Entry         cause.Entry // how it was started
 	// Question is what the server asked when it was given up, as cause.Asks finds it.
 	Question string
-	// cause returns the cause that the output shows, and startCause that of a failed start (diagnose.Process). Both find
+	// cause returns the cause that the output shows, and startCause that of a failed start (Explain). Both find
 	// it once; they are nil for a failure that was made without a process.
 	FromOutput, FromStart func() *cause.Cause `json:"-"`
 	// Reason is the underlying error; it may be nil.
@@ -376,31 +376,13 @@ func (f *Failure) Hint() string {
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
 		return fault.HintOf(f.Reason)
 	}
-	if f.Ending == EndingNotFound {
+	switch f.Ending {
+	case EndingNotFound:
 		return ProgramHint(f.Command, f.Cwd)
-	}
-	if f.Ending == EndingNotStarted {
-		return StartHint(f.Command, f.Reason)
+	case EndingNotStarted:
+		return startHint(f.Command, f.Reason)
 	}
 	return fault.HintOf(f.Reason)
-}
-
-// startFailure turns an error of starting a process into a Failure, whose command and cwd are set.
-func StartFailure(f *Failure, err error) *Failure {
-	reason, notFound := StartError(f.Cwd, err)
-	f.Ending, f.Reason = EndingNotStarted, reason
-	if notFound {
-		f.Ending = EndingNotFound
-	}
-	return f
-}
-
-// Process returns what is known of the server's process, for a diagnosis. began is when it started.
-func (f *Failure) Process(launch *config.Resolved, began time.Time) *Process {
-	return &Process{
-		Launch: launch, Output: f.Output(), Stdout: f.Stdout, Began: began, Lived: f.Lived,
-		State: f.State, Unread: f.Unread, Endpoint: f.Endpoint, Buffered: f.Buffered,
-	}
 }
 
 // ends reports whether nothing more can come from the server's process.
@@ -499,7 +481,7 @@ func (f *Failure) Policy() cause.Policy {
 		return c.Policy()
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed && f.URL == "":
 		return cause.NotMCP.Policy()
-	case f.Ending == EndingExited && !Printed(f.Stdout) && !Printed(f.StderrTail):
+	case f.Ending == EndingExited && !f.printed():
 		return cause.Idle.Policy()
 	}
 	return cause.Unknown

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -28,8 +29,8 @@ func TestPackageLacksItsProgram(t *testing.T) {
 		"sh: 1: stock: not found": "stock is not installed",
 		"sh: 1: uv: not found":    "uv is not installed",
 	} {
-		p := Process{Launch: launch, Output: cause.Output{Ended: "exit status 127", Stderr: []string{line}}}
-		got := p.Cause(cause.Diagnose(p.Output))
+		failure := &Failure{Ending: EndingExited, How: "exit status 127", StderrTail: []string{line}}
+		got := failure.Explain(cause.Diagnose(failure.Output()), launch, time.Time{})
 		if got == nil || got.What != want || len(got.Fixes) == 0 {
 			t.Errorf("%s: %+v, want %q", line, got, want)
 		}
@@ -39,25 +40,26 @@ func TestPackageLacksItsProgram(t *testing.T) {
 // TestEndsWithoutAWord: npx's own notices are not what the server prints.
 func TestEndsWithoutAWord(t *testing.T) {
 	launch := &config.Resolved{Command: "npx", Args: []string{"-y", "shop-mcp"}, Cwd: t.TempDir()}
-	p := Process{Launch: launch, Output: cause.Output{
-		Ended: "exit status 0", Stderr: []string{"npm notice", "npm notice New minor version of npm"},
-	}}
+	failure := &Failure{
+		Ending: EndingExited, How: "exit status 0",
+		StderrTail: []string{"npm notice", "npm notice New minor version of npm"},
+	}
 	idle := &cause.Cause{Kind: cause.Idle}
-	got := p.Cause(idle)
+	got := failure.Explain(idle, launch, time.Time{})
 	if got == nil || !strings.HasSuffix(got.What, "ends without an error, as a program that is no server") ||
 		len(got.Fixes) == 0 || got.Policy() != cause.Permanent {
 		t.Errorf("%+v, want a fix, and no other attempt", got)
 	}
-	p.Output.Ended = "exit status 1"
-	if got := p.Cause(nil); got != nil {
+	failure.How = "exit status 1"
+	if got := failure.Explain(nil, launch, time.Time{}); got != nil {
 		t.Errorf("of one that failed: %+v", got)
 	}
-	p.Output.Stderr = append(p.Output.Stderr, "nothing to do")
-	if got := p.Cause(idle); got != idle {
+	failure.StderrTail = append(failure.StderrTail, "nothing to do")
+	if got := failure.Explain(idle, launch, time.Time{}); got != idle {
 		t.Errorf("of one that printed something: %+v", got)
 	}
 	known := &cause.Cause{Kind: cause.Backend}
-	if got := p.Cause(known); got != known {
+	if got := failure.Explain(known, launch, time.Time{}); got != known {
 		t.Errorf("of a cause that is known: %+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
 	"toolx/pkg/mask"
 	"toolx/pkg/words"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // connecting explains a silent process by a connection that is not answered; nil if there is none.
-func (p *Process) connecting() *cause.Cause {
+func (p *start) connecting() *cause.Cause {
 	if p.State == nil || len(p.State.Connecting) == 0 {
 		return nil
 	}
@@ -31,7 +32,7 @@ func (p *Process) connecting() *cause.Cause {
 }
 
 // overHTTP explains a silent process by the address at which it speaks MCP; nil if there is none.
-func (p *Process) overHTTP() *cause.Cause {
+func (p *start) overHTTP() *cause.Cause {
 	if p.Endpoint == "" {
 		return nil
 	}
@@ -45,7 +46,12 @@ func (p *Process) overHTTP() *cause.Cause {
 }
 
 // Doing explains a silent process by what it does, as far as the system tells; nil if that is not known.
-func (p *Process) Doing() *cause.Cause {
+func (f *Failure) Doing(launch *config.Resolved) *cause.Cause {
+	return (&start{Failure: f, launch: launch}).state()
+}
+
+// state is Doing.
+func (p *start) state() *cause.Cause {
 	if p.State == nil {
 		return nil
 	}
@@ -57,7 +63,7 @@ func (p *Process) Doing() *cause.Cause {
 }
 
 // doing says what a silent process does, and what to do about it. It must have a State.
-func (p *Process) doing() (what string, fixes []string) {
+func (p *start) doing() (what string, fixes []string) {
 	var shapes *mask.Masker // knows no values, only shapes and names
 	read := p.Unread == 0
 	switch s := p.State; {
@@ -111,8 +117,8 @@ func withoutProcess(socket string) string {
 }
 
 // lastOutput returns the last line that a server printed, on stderr if it printed anything there.
-func (p *Process) lastOutput() string {
-	for _, line := range slices.Backward(slices.Concat(p.Stdout, p.Output.Stderr)) {
+func (p *start) lastOutput() string {
+	for _, line := range slices.Backward(slices.Concat(p.Stdout, p.StderrTail)) {
 		if line = strings.TrimSpace(line); line != "" {
 			return words.Shorten(line, mostOfCommand)
 		}
@@ -121,18 +127,18 @@ func (p *Process) lastOutput() string {
 }
 
 // Busy reports whether a silent process has used a processor nearly all the time, or would have if it had got one.
-func (p *Process) Busy() bool {
-	return p.State != nil && p.State.Used > 0 && p.State.Used+p.State.Queued > p.Lived*3/4
+func (f *Failure) Busy() bool {
+	return f.State != nil && f.State.Used > 0 && f.State.Used+f.State.Queued > f.Lived*3/4
 }
 
 // reads reports whether the code of a script, or its output, has what pattern matches.
-func (p *Process) reads(pattern *regexp.Regexp) bool {
+func (p *start) reads(pattern *regexp.Regexp) bool {
 	const most = 1 << 20
-	command, args := cmdline.Unwrapped(p.Launch.Command, p.Launch.Args)
-	script := cmdline.Script(p.Launch.Command, p.Launch.Args, p.Launch.Cwd, p.Launch.Env)
-	program := cmdline.LookupIn(p.Launch.Cwd, p.Launch.Env).Find(command).Path // it may be a script itself
+	command, args := cmdline.Unwrapped(p.launch.Command, p.launch.Args)
+	script := cmdline.Script(p.launch.Command, p.launch.Args, p.launch.Cwd, p.launch.Env)
+	program := cmdline.LookupIn(p.launch.Cwd, p.launch.Env).Find(command).Path // it may be a script itself
 	for _, arg := range append(slices.Clone(args), program) {
-		if path := cmdline.RealPath(arg, p.Launch.Cwd); script == "" && isScript(path) {
+		if path := cmdline.RealPath(arg, p.launch.Cwd); script == "" && isScript(path) {
 			script = path
 		}
 	}

@@ -10,18 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/procs"
 )
 
 // explainSilence returns what explains a server that did not answer and was in a state.
 func explainSilence(state *procs.State, began time.Time) (what string) {
-	p := Process{
-		Launch: &config.Resolved{Command: "made"}, Output: cause.Output{Alive: true}, Began: began,
-		Lived: 30 * time.Second, State: state,
-	}
-	if c := p.Cause(nil); c != nil {
+	failure := &Failure{Ending: EndingSilent, Lived: 30 * time.Second, State: state}
+	if c := failure.Explain(nil, &config.Resolved{Command: "made"}, began); c != nil {
 		return c.What
 	}
 	return ""
@@ -29,7 +25,7 @@ func explainSilence(state *procs.State, began time.Time) (what string) {
 
 // TestStateExplains: what a silent server waits for, listens on, runs or reads is its cause.
 func TestStateExplains(t *testing.T) {
-	for want, p := range map[string]*Process{
+	for want, failure := range map[string]*Failure{
 		"it did not reply; its state is S (sleeping)": {State: &procs.State{State: "S (sleeping)"}, Unread: -1},
 		"it waits for a connection to 10.0.0.5:5432": {State: &procs.State{
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
@@ -37,7 +33,7 @@ func TestStateExplains(t *testing.T) {
 		"it runs sleep 60": {State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}, Runs: "sleep 60"}},
 		"it also listens on 127.0.0.1:3000, and does not read stdin; last output: waiting for the extension": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Unread: 120,
-			Output: cause.Output{Stderr: []string{"started", "waiting for the extension"}},
+			StderrTail: []string{"started", "waiting for the extension"},
 		},
 		"it speaks MCP over HTTP at http://127.0.0.1:3000/mcp instead of on stdin and stdout": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Endpoint: "http://127.0.0.1:3000/mcp",
@@ -57,13 +53,13 @@ func TestStateExplains(t *testing.T) {
 		"it does not read stdin; last output: starting up": {State: &procs.State{}, Unread: 1, Stdout: []string{"starting up"}},
 		"": {},
 	} {
-		p.Launch, p.Output.Alive, p.Lived = &config.Resolved{Command: "made"}, true, 30*time.Second
+		failure.Ending, failure.Lived = EndingSilent, 30*time.Second
 		got := ""
-		if c := p.Cause(nil); c != nil {
+		if c := failure.Explain(nil, &config.Resolved{Command: "made"}, time.Time{}); c != nil {
 			got = c.What
 		}
 		if got != want {
-			t.Errorf("%+v: %q, want %q", p, got, want)
+			t.Errorf("%+v: %q, want %q", failure, got, want)
 		}
 	}
 }

@@ -18,18 +18,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// StartError completes the error of starting a process in a folder. The system has one error for a missing program, a
-// missing folder and a missing interpreter: StartError looks which of them it is. notFound reports that it is the
-// program.
-func StartError(folder string, err error) (reason error, notFound bool) {
+// StartFailure turns an error of starting a process into a Failure, whose command and cwd are set. The system has one
+// error for a missing program, a missing folder and a missing interpreter: StartFailure looks which of them it is.
+func StartFailure(f *Failure, err error) *Failure {
+	f.Ending, f.Reason = EndingNotStarted, err
 	var started *fs.PathError
 	switch {
-	case folderError(folder) != nil:
-		return folderError(folder), false
+	case folderError(f.Cwd) != nil:
+		f.Reason = folderError(f.Cwd)
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &started) && started.Op == "fork/exec":
-		return noInterpreter(started.Path, err), false
+		f.Reason = noInterpreter(started.Path, err)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		f.Ending = EndingNotFound
 	}
-	return err, errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
+	return f
 }
 
 // folderError reports why a folder cannot be started in, nil where it can or where none is named.
@@ -68,8 +70,8 @@ func noInterpreter(program string, err error) error {
 	}
 }
 
-// StartHint says what to do about a command that cannot be started for a reason; empty where nothing is known.
-func StartHint(command []string, reason error) string {
+// startHint says what to do about a command that cannot be started for a reason; empty where nothing is known.
+func startHint(command []string, reason error) string {
 	program := "(none)"
 	if len(command) > 0 {
 		program = command[0]
