@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// coldCallHTTP is one whole call over HTTP on loopback, on toolx serve, in both eras. The server runs all the while.
+// coldCallHTTP is one whole call over HTTP on loopback to toolx serve, in old and new revisions. The server keeps
+// running.
 func (b *bencher) coldCallHTTP() error {
 	url, stop, err := b.serve()
 	if err != nil {
@@ -59,7 +60,7 @@ tools:
 	}
 	stop = func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed, as it was to be
+		_ = cmd.Wait() // the error says that it was killed
 	}
 	line, err := bufio.NewReader(stderr).ReadString('\n')
 	if url = regexp.MustCompile(`http://\S+`).FindString(line); url == "" {
@@ -75,8 +76,8 @@ const (
 	pingRounds    = 8
 )
 
-// proxy measures what toolx proxy adds to a message and its answer: pings, one after
-// the other, to a server through it, and to the same server without it.
+// proxy measures the latency of toolx proxy: pings, one after the other, to a server through it, and to the same server
+// directly.
 func (b *bencher) proxy() error {
 	direct, err := b.startPinger(b.faker, "good")
 	if err != nil {
@@ -110,7 +111,7 @@ func (b *bencher) proxy() error {
 	return nil
 }
 
-// pinger is a server that is pinged, and what each ping took.
+// pinger is a server to ping, and the time of each ping.
 type pinger struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -132,7 +133,7 @@ func (b *bencher) startPinger(args ...string) (*pinger, error) {
 	return p, p.cmd.Start()
 }
 
-// ping makes so many round trips, each begun when the last has ended.
+// ping makes round trips, one after the other.
 func (p *pinger) ping(times int) error {
 	for range times {
 		begin := time.Now()
@@ -147,12 +148,12 @@ func (p *pinger) ping(times int) error {
 	return nil
 }
 
-// percentile is that of the times, which are sorted, in µs.
+// percentile returns a percentile of the sorted times in µs.
 func (p *pinger) percentile(n int) float64 {
 	return float64(p.took[len(p.took)*n/100]) / float64(time.Microsecond)
 }
 
 func (p *pinger) stop() {
 	_ = p.stdin.Close()
-	_ = p.cmd.Wait() // it was the times that were asked for
+	_ = p.cmd.Wait() // only the times matter
 }

@@ -1,5 +1,5 @@
 // Command bench measures toolx as whole processes, against a floor that is measured in the same run (bench/floor), and
-// prints the figures with the bounds that they should keep. It judges nothing: machines differ, ratios less so.
+// prints the figures with their bounds. It does not fail: machines differ, ratios less so.
 //
 //	go run ./bench [-n RUNS]
 package main
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	runs := flag.Int("n", 41, "how many `runs` of each command")
+	runs := flag.Int("n", 41, "number of `runs` of each command")
 	flag.Parse()
 	if err := bench(*runs); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -48,14 +48,14 @@ func bench(runs int) error {
 	return nil
 }
 
-// bencher holds the programs under measurement and where they live.
+// bencher has the programs to measure and their folder.
 type bencher struct {
 	folder              string
 	runs                int
 	toolx, floor, faker string
 }
 
-// build makes the programs as releases are made.
+// build builds the programs like releases.
 func (b *bencher) build() error {
 	for _, program := range []struct {
 		path *string
@@ -111,7 +111,7 @@ func (b *bencher) version() error {
 	return nil
 }
 
-// list asks twenty servers that each take a while to start; together they should cost what one of them costs.
+// list starts twenty slow servers, which together should take as long as one of them.
 func (b *bencher) list() error {
 	const servers, wait = 20, "200ms"
 	one, err := b.config("one.json", 1, wait)
@@ -134,7 +134,7 @@ func (b *bencher) list() error {
 	return nil
 }
 
-// config writes a config file with so many servers that take wait to start.
+// config writes a config file with servers that take wait to start.
 func (b *bencher) config(name string, servers int, wait string) (string, error) {
 	entries := map[string]any{}
 	for i := range servers {
@@ -150,7 +150,7 @@ func (b *bencher) config(name string, servers int, wait string) (string, error) 
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// pipe sends a large text through to a pipe. The server streams it, so that the peak of memory is the client's.
+// pipe writes a large text to a pipe. The server streams it, so that the peak memory is the client's.
 func (b *bencher) pipe() error {
 	const size = 50_000_000
 	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}

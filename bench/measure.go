@@ -17,12 +17,11 @@ type command struct {
 	args []string
 }
 
-// figures are the medians of a command's runs; memory is the largest peak of
-// all, since a bound on memory must hold each time.
+// figures are the medians of a command's runs; memory is the largest peak of all runs.
 type figures struct {
 	wall   time.Duration
-	cpu    time.Duration // with the children that it waited for
-	memory int64         // bytes; zero where the system does not say
+	cpu    time.Duration // including its children
+	memory int64         // bytes; zero if unknown
 	output int64         // bytes on stdout
 }
 
@@ -54,7 +53,7 @@ func (b *bencher) show(runs int, commands ...command) ([]figures, error) {
 	return result, nil
 }
 
-// once runs a command to its end, its stdout being a pipe that is read at once.
+// once runs a command, and reads its stdout from a pipe.
 func (b *bencher) once(c command) (figures, error) {
 	cmd := b.command(c.args)
 	stdout, err := cmd.StdoutPipe()
@@ -70,7 +69,7 @@ func (b *bencher) once(c command) (figures, error) {
 	output, copyErr := io.Copy(io.Discard, stdout)
 	err = cmd.Wait()
 	wall := time.Since(begin)
-	// The floor without arguments ends with its usage: a run of nothing.
+	// The floor without arguments prints its usage and fails.
 	if err != nil && len(c.args) > 1 {
 		return figures{}, fmt.Errorf("%s: %w\n%s", strings.Join(c.args, " "), err, stderr.String())
 	}
@@ -80,11 +79,11 @@ func (b *bencher) once(c command) (figures, error) {
 	}, copyErr
 }
 
-// command prepares a run with a home of its own, so that nobody's config counts.
+// command prepares a run with a separate home, without the user's config.
 func (b *bencher) command(args []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = b.folder
-	home := filepath.Join(b.folder, "home") // the folder itself has a file by the name of toolx
+	home := filepath.Join(b.folder, "home") // the folder itself has a file named toolx
 	cmd.Env = append(os.Environ(),
 		"HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
 		"XDG_RUNTIME_DIR="+filepath.Join(b.folder, "run"))

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// session measures calls on servers that stay, many clients of one of them at once, and its holder at rest.
+// session measures calls on running sessions, many concurrent clients of one session, and an idle session.
 func (b *bencher) session() error {
 	const slow = "500ms"
 	entries := map[string]any{
@@ -49,14 +49,14 @@ func (b *bencher) session() error {
 	fmt.Printf("  wall   %5.2f times toolx version   (bound 1.50)\n", ratio(got[1].wall, got[0].wall))
 	fmt.Printf("  wall   %5.2f times a cold call on a server that starts at once   (bound 1.00)\n",
 		ratio(got[2].wall, got[3].wall))
-	// The second crowd shows what the first has left in memory.
+	// The second crowd shows memory growth after the first.
 	return errors.Join(b.crowd(config), b.crowd(config), b.rest())
 }
 
-// crowd lets many clients call at once, and wants that each gets its own answers.
+// crowd makes calls from many clients concurrently, and checks that each gets its own responses.
 func (b *bencher) crowd(config string) error {
 	const clients, calls = 50, 400
-	before, err := b.holder("fast")
+	before, err := b.process("fast")
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (b *bencher) crowd(config string) error {
 	if failed != nil {
 		return failed
 	}
-	after, err := b.holder("fast")
+	after, err := b.process("fast")
 	if err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func (b *bencher) crowd(config string) error {
 	fmt.Printf("%d clients, %d calls: %.2f s, %.0f calls a second; median %.2f ms, p99 %.2f ms; no id mixed up\n",
 		clients, len(took), wall.Seconds(), float64(len(took))/wall.Seconds(), took[len(took)/2],
 		took[len(took)*99/100])
-	fmt.Printf("  memory of the holder %.1f MiB before, %.1f MiB after   (no growth)\n",
+	fmt.Printf("  memory of the session's process %.1f MiB before, %.1f MiB after   (no growth)\n",
 		mebibytes(before.memory), mebibytes(after.memory))
 	return nil
 }
 
-// oneOfCrowd makes the calls of one client, and returns how long each took, in milliseconds.
+// oneOfCrowd makes the calls of one client, and returns their times in milliseconds.
 func (b *bencher) oneOfCrowd(config string, client, calls int) (took []float64, err error) {
 	var lines bytes.Buffer
 	for i := range calls {
@@ -123,39 +123,39 @@ func (b *bencher) oneOfCrowd(config string, client, calls int) (took []float64, 
 	return took, nil
 }
 
-// rest is what a holder takes while nobody uses it.
+// rest measures an idle session.
 func (b *bencher) rest() error {
 	const quiet = 5 * time.Second
-	before, err := b.holder("slow")
+	before, err := b.process("slow")
 	if err != nil {
 		return err
 	}
 	time.Sleep(quiet)
-	after, err := b.holder("slow")
+	after, err := b.process("slow")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("holder at rest: %.1f MiB of its own   (bound 20 MiB); %d ms of processor time in %s   (bound: none)\n",
+	fmt.Printf("idle session: %.1f MiB   (bound 20 MiB); %d ms of processor time in %s   (bound: none)\n",
 		mebibytes(after.memory), (after.cpu - before.cpu).Milliseconds(), quiet)
 	return nil
 }
 
-// usage is what a process takes; zero where the system does not say.
+// usage is a process's memory and processor time; zero if unknown.
 type usage struct {
-	memory int64 // bytes that it shares with nobody and that no file backs
+	memory int64 // private anonymous bytes
 	cpu    time.Duration
 }
 
-// holder finds the process that holds a session.
-func (b *bencher) holder(name string) (usage, error) {
+// process returns the usage of a session's process.
+func (b *bencher) process(name string) (usage, error) {
 	out, err := b.command([]string{b.toolx, "session", "list", "--json"}).Output()
 	if err != nil {
 		return usage{}, err
 	}
 	var listed struct {
 		Sessions []struct {
-			Name   string
-			Holder int `json:"holder_pid"`
+			Name string
+			PID  int `json:"holder_pid"`
 		}
 	}
 	if err := json.Unmarshal(out, &listed); err != nil {
@@ -163,7 +163,7 @@ func (b *bencher) holder(name string) (usage, error) {
 	}
 	for _, one := range listed.Sessions {
 		if one.Name == name {
-			return usageOf(one.Holder), nil
+			return usageOf(one.PID), nil
 		}
 	}
 	return usage{}, fmt.Errorf("no session %s", name)

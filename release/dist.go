@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// released is what GoReleaser has made in a folder.
+// released is GoReleaser's output in a folder.
 type released struct {
 	Version  string // without "v"
 	binaries []binary
@@ -20,7 +20,7 @@ type binary struct {
 	Path     string
 }
 
-// readRelease reads what GoReleaser says of a folder that it has filled.
+// readRelease reads GoReleaser's description of its output folder.
 func readRelease(folder string) (released, error) {
 	var made released
 	if err := readJSON(filepath.Join(folder, "metadata.json"), &made); err != nil {
@@ -37,7 +37,7 @@ func readRelease(folder string) (released, error) {
 	}
 	for _, one := range artifacts {
 		if one.Type == "Binary" {
-			// Its path begins where GoReleaser ran; the folder may be elsewhere by now.
+			// Its path is relative to where GoReleaser ran; the folder may have moved.
 			path := filepath.Join(folder, filepath.Base(filepath.Dir(one.Path)), filepath.Base(one.Path))
 			made.binaries = append(made.binaries, binary{one.GOOS, one.GOARCH, path})
 		}

@@ -14,24 +14,25 @@ import (
 	"strings"
 )
 
-// licences has a line "package,licence" for each linked package or module that has a licence of its own, as
-// go-licenses has found it; make licences writes it.
+// licences has a line "package,licence" for each linked package or module with its own licence, as found by
+// go-licenses; make licences writes it.
 //
 //go:embed licences.csv
 var licences string
 
-// systems are those for which toolx is released. What is linked differs between them.
+// systems are those of releases. They link different modules.
 var systems = []string{"linux", "darwin", "windows"}
 
-// module is a module of which something is linked into toolx.
+// module is a module that toolx links.
 type module struct {
 	Path, Version string
 	Dir           string   // where its sources are on this machine
-	Licences      []string // SPDX identifiers; several where parts have their own
+	Licences      []string // SPDX identifiers; several if parts have their own
 }
 
-// linkedModules returns what toolx links on any of the systems, by path, without toolx itself and the standard library.
-// root is the repository. It fails for a module without a licence, and for a licence without a module.
+// linkedModules returns the modules that toolx links on any of the systems, by path, without toolx itself and the
+// standard library. root is the repository. It fails for a module without a licence, and for a licence without a
+// module.
 func linkedModules(root string) ([]module, error) {
 	found := map[string]module{}
 	for _, system := range systems {
@@ -94,8 +95,8 @@ func within(name, path string) bool { return name == path || strings.HasPrefix(n
 // legal matches the names of files that have a licence or a notice that must be passed on (Apache 2.0, section 4 (d)).
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
 
-// texts returns the contents of a folder's licences and notices, in the order of their names. It fails where there is
-// no such file.
+// texts returns the contents of a folder's licences and notices, in the order of their names. It fails if there is no
+// such file.
 func texts(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -118,7 +119,7 @@ func texts(folder string) ([]string, error) {
 	return found, nil
 }
 
-// writeNotices writes a list of all linked modules with their licences, then the texts. Go itself is one of them: its
+// writeNotices writes a list of all linked modules with their licences, then the texts. They include Go itself: its
 // runtime and standard library are in every binary.
 func writeNotices(_ []string, out io.Writer) error {
 	modules, err := linkedModules(".")

@@ -1,4 +1,4 @@
-// Command release makes what a release of toolx has besides its binaries.
+// Command release creates the parts of a release of toolx other than its binaries.
 //
 //	go run ./release notices                       the licences of all linked modules, with their texts
 //	go run ./release man FOLDER SECONDS            a man page for each verb, with a date
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// run makes the part of a release that the first argument names.
+// run creates the part of a release that the first argument names.
 func run(args []string, stdout io.Writer) error {
 	parts := map[string]func(args []string, out io.Writer) error{
 		"notices": writeNotices,

@@ -15,8 +15,8 @@ import (
 	"toolx/cmd"
 )
 
-// writeMan writes a man page for each verb into the folder args[0], plain for archives and packed for packages of
-// systems. args[1] is the date on them, in seconds since 1970.
+// writeMan writes a man page for each command into the folder args[0], plain for archives and packed for system
+// packages. args[1] is their date, in seconds since 1970.
 func writeMan(args []string, _ io.Writer) error {
 	if len(args) != 2 {
 		return errors.New("man needs a folder and a date in seconds")
@@ -52,7 +52,7 @@ func writeMan(args []string, _ io.Writer) error {
 	return nil
 }
 
-// pack writes a file with gzip, without its name and time, so that equal files stay equal.
+// pack compresses a file with gzip, without its name and time, so that the output is reproducible.
 func pack(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

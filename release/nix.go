@@ -12,7 +12,7 @@ import (
 	"text/template"
 )
 
-// nixSystems are Nix's names of the systems that it knows, and ours.
+// nixSystems are Nix's names of systems, and ours.
 var nixSystems = []struct{ Nix, Ours string }{
 	{"x86_64-linux", "linux_amd64"},
 	{"aarch64-linux", "linux_arm64"},
@@ -23,8 +23,8 @@ var nixSystems = []struct{ Nix, Ours string }{
 //go:embed toolx.nix.tmpl
 var nixExpression string
 
-// writeNix writes a Nix expression of the archives in the folder args[0], which GoReleaser has filled, to nix/toolx.nix
-// in it. GoReleaser writes one only where Nix is installed.
+// writeNix writes a Nix expression for the archives in GoReleaser's output folder args[0] to nix/toolx.nix in it.
+// GoReleaser writes one only if Nix is installed.
 func writeNix(args []string, _ io.Writer) error {
 	made, folder, err := begin(args, "nix")
 	if err != nil {

@@ -29,7 +29,7 @@ var (
 	pipReadme []byte
 )
 
-// homepage is where the packages say that toolx comes from.
+// homepage is the homepage in packages.
 func homepage() string { return "https://github.com/" + owner() + "/toolx" }
 
 const summary = "Call and debug the tools of MCP servers from a terminal"
@@ -41,15 +41,15 @@ type packed struct {
 	mode int64
 }
 
-// epoch is the time of files in packages, as npm has it: equal contents make equal packages.
+// epoch is the time of files in packages, as in npm's: it makes them reproducible.
 var epoch = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 
-// nodeNames are Node's names of systems and processors, which npm goes by.
+// nodeNames are Node's names of systems and processors, which npm uses.
 var nodeNames = map[string]string{
 	"linux": "linux", "darwin": "darwin", "windows": "win32", "amd64": "x64", "arm64": "arm64",
 }
 
-// begin reads the release in the folder args[0], and makes the folder of a package manager in it.
+// begin reads the release in the folder args[0], and creates the folder of a package manager in it.
 func begin(args []string, manager string) (made released, folder string, err error) {
 	if len(args) != 1 {
 		return made, "", errors.New(manager + " needs the folder of a release")
@@ -62,7 +62,7 @@ func begin(args []string, manager string) (made released, folder string, err err
 }
 
 // writeNPM writes npm's packages of the release in the folder args[0] to npm/ in it: one with a binary for each
-// platform, and toolx, which depends on all of them and gets the one that fits.
+// platform, and toolx, which depends on all of them so that npm installs the one that fits.
 func writeNPM(args []string, _ io.Writer) error {
 	made, folder, err := begin(args, "npm")
 	if err != nil {
@@ -108,7 +108,7 @@ func npmManifest(name, version string) map[string]any {
 	}
 }
 
-// legalFiles returns what every package has to pass on.
+// legalFiles returns the licence files of every package.
 func legalFiles() ([]packed, error) {
 	var files []packed
 	for _, path := range []string{"LICENSE", "bin/release/THIRD-PARTY-LICENCES.txt"} {
@@ -121,7 +121,7 @@ func legalFiles() ([]packed, error) {
 	return files, nil
 }
 
-// writeTarball writes a package as "npm pack" names it.
+// writeTarball writes a package with the file name of "npm pack".
 func writeTarball(folder string, manifest map[string]any, files []packed) error {
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
@@ -161,7 +161,7 @@ var wheelTags = map[string]string{
 }
 
 // writePip writes a wheel for each platform of the release in the folder args[0] to pip/ in it. The binary is the
-// script that pip installs, so nothing stands between it and who calls it.
+// script that pip installs, so it runs without Python.
 func writePip(args []string, _ io.Writer) error {
 	made, folder, err := begin(args, "pip")
 	if err != nil {
@@ -175,7 +175,7 @@ func writePip(args []string, _ io.Writer) error {
 	return nil
 }
 
-// pipVersion returns a version as PEP 440 wants it: what follows the dash of a snapshot becomes a local version.
+// pipVersion returns a version for PEP 440: the part after the dash of a snapshot becomes a local version.
 func pipVersion(version string) string {
 	number, rest, found := strings.Cut(version, "-")
 	if !found {
@@ -224,7 +224,7 @@ func writeWheel(folder, version string, one binary) error {
 	return writeZip(filepath.Join(folder, fmt.Sprintf("toolx-%s-%s.whl", version, tag)), files)
 }
 
-// writeZip writes files into an archive, with their modes as Unix has them.
+// writeZip writes files into an archive, with their Unix modes.
 func writeZip(path string, files []packed) error {
 	out, err := os.Create(path)
 	if err != nil {

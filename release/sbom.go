@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
 // writeSBOM writes the bill of materials of the binary args[0] to args[1]: the modules that the linker recorded in it,
@@ -30,8 +30,8 @@ func writeSBOM(args []string, _ io.Writer) error {
 	return os.WriteFile(args[1], append(text, '\n'), 0o644)
 }
 
-// billOf returns the bill of materials of a binary, as CycloneDX 1.6 has it. It has neither a time nor a random serial
-// number, which are optional there, so that two builds of one commit have the same.
+// billOf returns the bill of materials of a binary in CycloneDX 1.6. It omits the optional time and random serial
+// number, so that builds are reproducible.
 func billOf(info *buildinfo.BuildInfo, version string) object {
 	toolx := part("application", info.Main.Path, version, "MIT")
 	parts := []object{part("library", "std", strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause")}

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// meta is what each request of the stateless revision carries.
+// meta is the _meta of each request of the stateless revision.
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"floor","version":"1"}}`
 

@@ -1,7 +1,7 @@
-// Command floor does what a cold call cannot do without: it starts a stdio server, shakes hands, calls one tool, prints
-// the text, and ends the server. It has no SDK, no config, no validation and no care for faults; toolx is measured
-// against it. With an address in the place of the command it does the same over HTTP, with the exchanges that toolx has
-// there, in either era.
+// Command floor does the minimum for a cold call: it starts a stdio server, initializes, calls one tool, prints the
+// text, and stops the server. It has no SDK, no config, no validation and no error handling; it is the baseline for
+// toolx. With a URL instead of the command it does the same over HTTP, with the same exchanges as toolx, in old and new
+// revisions.
 //
 //	floor TOOL ARGUMENTS COMMAND [ARGUMENT…]
 //	floor TOOL ARGUMENTS [legacy] URL
@@ -28,7 +28,7 @@ func main() {
 	}
 	run := call
 	if os.Args[1] == "loop" && len(os.Args) > 5 {
-		calls, _ := strconv.Atoi(os.Args[2]) // what is no number makes no call
+		calls, _ := strconv.Atoi(os.Args[2]) // an invalid number makes no call
 		os.Args = os.Args[2:]
 		run = func(tool, arguments string, command []string) error { return loop(calls, tool, arguments, command) }
 	}
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// answer is what is looked at of an answer.
+// answer is the part of a response that is read.
 type answer struct {
 	Result struct {
 		Content []struct{ Text string }
@@ -56,7 +56,7 @@ func (a answer) print() {
 
 func call(tool, arguments string, command []string) error { return loop(1, tool, arguments, command) }
 
-// loop makes calls, each begun when the last has ended.
+// loop makes calls, one after the other.
 func loop(calls int, tool, arguments string, command []string) error {
 	server := exec.Command(command[0], command[1:]...)
 	stdin, err := server.StdinPipe()

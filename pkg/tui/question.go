@@ -17,8 +17,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Questions brings the requests of servers to the screen. Its methods implement servers.Answers: they
-// wait until the user has answered, or until the server stops waiting.
+// Questions shows the requests of servers on the screen. Its methods implement servers.Answers: they wait for the
+// user's answer, or until the server stops waiting.
 type Questions struct {
 	asked chan *question
 }
@@ -26,19 +26,19 @@ type Questions struct {
 // NewQuestions returns the Questions of one interface (Options.Questions).
 func NewQuestions() *Questions { return &Questions{asked: make(chan *question)} }
 
-// Elicit asks the user for what a server wants to know. The error is ctx's.
+// Elicit asks the user a server's question. The error is ctx's.
 func (q *Questions) Elicit(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 	one := newQuestion(ctx, asked.Server)
 	one.elicitation = asked
-	given, err := q.put(one)
+	given, err := q.ask(one)
 	if err != nil {
 		return nil, err
 	}
 	return &servers.Elicited{Action: given.action, Content: given.content}, nil
 }
 
-// Sample lets the user answer in place of a model. params are those of sampling/createMessage, the result is a
-// CreateMessageResult. The error says why there is no answer, such as that the user declined.
+// Sample lets the user answer instead of a model. params are those of sampling/createMessage, the result is a
+// CreateMessageResult. The error is why there is no answer, for example that the user declined.
 func (q *Questions) Sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := servers.ReadSampling(params)
 	if err != nil {
@@ -46,7 +46,7 @@ func (q *Questions) Sample(ctx context.Context, server string, params json.RawMe
 	}
 	one := newQuestion(ctx, server)
 	one.sampling = asked
-	given, err := q.put(one)
+	given, err := q.ask(one)
 	switch {
 	case err != nil:
 		return nil, err
@@ -56,8 +56,8 @@ func (q *Questions) Sample(ctx context.Context, server string, params json.RawMe
 	return servers.Sampled("human", answerOf(given.content), "endTurn"), nil
 }
 
-// put shows a question on the screen and waits for its answer.
-func (q *Questions) put(one *question) (given, error) {
+// ask shows a question on the screen and waits for its answer.
+func (q *Questions) ask(one *question) (given, error) {
 	select {
 	case q.asked <- one:
 	case <-one.ctx.Done():
@@ -79,23 +79,23 @@ type question struct {
 	elicitation *servers.Elicitation // nil for sampling
 	sampling    *servers.Sampling
 	reply       chan given    // takes one answer without waiting
-	answered    chan struct{} // closed when that is there
+	answered    chan struct{} // closed when reply has the answer
 
 	// The model owns the fields below.
-	calls   []*call            // that it may belong to
+	calls   []*call            // that it may be for
 	form    *form.Form         // nil if there is nothing to fill in
 	fields  int                // of the form
 	opening bool               // the browser is being started
 	shown   bool               // the user was shown the page, or given its address
-	button  int                // the answer that has the focus; noButton or inTheForm where none has
-	whole   bool               // what the server says takes the place of the form
-	list    pane.List          // the lines of that which are seen
+	button  int                // the focused answer; noButton or inTheForm without one
+	whole   bool               // the server's text replaces the form
+	list    pane.List          // the visible lines of that text
 	note    string             // why the last key did nothing
-	said    pane.Cache[string] // what is drawn of its text, for what it belongs to
+	said    pane.Cache[string] // its text as drawn, by what it is for
 	drawn   questionPlace
 }
 
-// maxQuestions is how many questions may wait for the user. Further ones are cancelled: neither accepted nor declined.
+// maxQuestions limits waiting questions. Further ones are cancelled: neither accepted nor declined.
 const maxQuestions = 32
 
 // The values of the focus in a dialog that are not buttons.
@@ -115,8 +115,8 @@ func newQuestion(ctx context.Context, server string) *question {
 	return &question{ctx: ctx, server: server, reply: reply, answered: answered, button: noButton}
 }
 
-// open makes the form of a question, filled in with the defaults of its schema. A question with a
-// page, or with a schema without fields, has no form.
+// open creates the form of a question with the defaults of its schema. A question with a page, or with a schema without
+// fields, has no form.
 func (q *question) open(theme *pane.Theme, now func() time.Time) {
 	schema, start := json.RawMessage(answerSchema), json.RawMessage("{}")
 	if asked := q.elicitation; asked != nil {
@@ -140,7 +140,7 @@ func (q *question) open(theme *pane.Theme, now func() time.Time) {
 const answerField = "answer"
 
 const answerSchema = `{"type":"object","required":["` + answerField + `"],"properties":{"` + answerField +
-	`":{"type":"string","description":"What the model would say; ctrl+j begins a new line."}}}`
+	`":{"type":"string","description":"The model's answer; ctrl+j begins a new line."}}}`
 
 // answerOf returns the text that the user typed as the model.
 func answerOf(content json.RawMessage) string {
@@ -149,11 +149,11 @@ func answerOf(content json.RawMessage) string {
 	return fields[answerField]
 }
 
-// callKey is the context key of a call's id. It links a question that a server returns in place of
-// that call's result (MCP 2026-07-28) to the call.
+// callKey is the context key of a call's id. It links a question that a server returns instead of the call's result
+// (MCP 2026-07-28) to the call.
 type callKey struct{}
 
-// questions are the requests of servers to the user that are not answered yet.
+// questions are servers' open requests to the user.
 type questions struct {
 	*shared
 	list   []*question // the first one is on the screen
@@ -186,7 +186,7 @@ func (qs *questions) wait() tea.Cmd {
 	}
 }
 
-// add queues a question after those that are not answered yet.
+// add appends a question to the queue.
 func (qs *questions) add(q *question) tea.Cmd {
 	qs.list = append(qs.list, q)
 	if len(qs.list) > maxQuestions {
@@ -207,8 +207,8 @@ func (qs *questions) add(q *question) tea.Cmd {
 	}
 }
 
-// callsOf returns the calls that a question may belong to. A legacy server does not say: it may be any
-// call that is running there.
+// callsOf returns the calls that a question may be for. A legacy server does not name it: any running call to the
+// server is possible.
 func (qs *questions) callsOf(q *question) []*call {
 	if id, ok := q.ctx.Value(callKey{}).(string); ok {
 		if calls := qs.calls.byID(id); len(calls) > 0 {
@@ -218,7 +218,7 @@ func (qs *questions) callsOf(q *question) []*call {
 	return qs.calls.filter(func(c *call) bool { return c.running() && c.item.Server == q.server })
 }
 
-// withdrawn drops a question whose server stopped waiting for the answer.
+// withdrawn removes a question whose server stopped waiting for the answer.
 func (qs *questions) withdrawn(q *question) tea.Cmd {
 	if !slices.Contains(qs.list, q) {
 		return nil
@@ -236,16 +236,16 @@ func (qs *questions) drop(q *question) {
 	qs.list = slices.DeleteFunc(qs.list, func(one *question) bool { return one == q })
 }
 
-// answer answers a question; then the next one is shown.
+// answer answers a question and shows the next one.
 func (qs *questions) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
 	qs.answered(q, action, content)()
 	return nil
 }
 
-// answered takes a question off the screen, and returns what sends its answer.
+// answered removes a question from the screen, and returns a function that sends its answer.
 func (qs *questions) answered(q *question, action servers.Action, content json.RawMessage) (send func()) {
 	if !slices.Contains(qs.list, q) {
-		return func() {} // it was withdrawn meanwhile
+		return func() {} // it was withdrawn
 	}
 	close(q.answered)
 	qs.drop(q)
@@ -255,7 +255,7 @@ func (qs *questions) answered(q *question, action servers.Action, content json.R
 	return func() { q.reply <- given{action, content} }
 }
 
-// send sends the form's values to the server, if they match what it asked for.
+// send sends the form's values to the server, if they are valid.
 func (qs *questions) send(q *question) tea.Cmd {
 	if q.form == nil {
 		return qs.answer(q, servers.Accept, nil)
@@ -271,34 +271,34 @@ func (qs *questions) send(q *question) tea.Cmd {
 	return qs.answer(q, servers.Accept, content)
 }
 
-// cancel cancels a question. It asks for confirmation if that loses what was typed.
+// cancel cancels a question. It asks for confirmation if that loses input.
 func (qs *questions) cancel(q *question) tea.Cmd {
 	action := servers.Cancel
 	if q.sampling != nil {
-		action = servers.Decline // there is nothing in between
+		action = servers.Decline // sampling has no cancel
 	}
 	do := func() tea.Cmd { return qs.answer(q, action, nil) }
 	if q.form == nil || !q.form.Changed() {
 		return do()
 	}
-	// The key that led here leads on: a person who wants to leave presses it until they are out.
+	// The same key confirms, for a person who wants to leave.
 	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter", "esc"}, "cancel the question", do)
 	qs.dialog.about, qs.dialog.bindings = q, qs.dialog.bindings[:2] // esc does not go back
 	return nil
 }
 
-// running returns the calls of the question that have not ended.
+// running returns the question's calls that are still running.
 func (q *question) running() []*call {
 	return slices.DeleteFunc(slices.Clone(q.calls), func(c *call) bool { return !c.running() })
 }
 
-// noCall returns why the call of a question cannot be cancelled.
+// noCall returns why a question's call cannot be cancelled.
 func (q *question) noCall() string {
 	switch running := q.running(); {
 	case len(running) == 0:
 		return "no call runs"
 	case len(running) > 1:
-		return "nobody knows which call it belongs to"
+		return "its call is not known"
 	}
 	return ""
 }
@@ -320,7 +320,7 @@ func (qs *questions) visit(q *question) tea.Cmd {
 	})
 }
 
-// visited handles a server's notification that a page was visited, so that the user need not confirm it.
+// visited handles a server's notification that a page was visited, so that the user does not have to confirm it.
 func (qs *questions) visited(notification wire.Notification) {
 	if notification.Method != "notifications/elicitation/complete" {
 		return
@@ -328,7 +328,7 @@ func (qs *questions) visited(notification wire.Notification) {
 	var page struct {
 		ID string `json:"elicitationId"`
 	}
-	_ = json.Unmarshal(notification.Params, &page) // what cannot be read is about no page
+	_ = json.Unmarshal(notification.Params, &page) // invalid params match no page
 	for _, q := range qs.list {
 		asked := q.elicitation
 		same := asked != nil && asked.First && q.server == notification.Server && asked.ID == page.ID
@@ -359,8 +359,8 @@ func (qs *questions) answers(q *question) []pane.Binding {
 	return []pane.Binding{send, decline, cancel}
 }
 
-// pageAnswers returns the ways to accept a page. The key that starts the browser means nothing
-// elsewhere, because the dialog may appear while the user is typing.
+// pageAnswers returns the ways to accept a page. The key that starts the browser has no other meaning, because the
+// dialog may appear while the user is typing.
 func (qs *questions) pageAnswers(q *question) []pane.Binding {
 	open := pane.Binding{
 		Keys: []string{"ctrl+s"}, Help: "open it", Off: pane.Off(q.opening, "the browser is being started"),

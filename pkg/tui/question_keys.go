@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// editing reports whether letters are text now.
+// editing reports whether the user is typing text.
 func (q *question) editing() bool {
 	return q.button == inTheForm && !q.whole && q.form.Editing()
 }
@@ -19,7 +19,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	help := func() tea.Cmd { return qs.help(q) }
 	whole := pane.Off(q.form == nil || !q.long() && !q.whole, "it is on the screen")
 	keys := []pane.Binding{
-		{Keys: []string{"ctrl+t"}, Help: "all that the server says", Off: whole, Do: pane.Do(q.turn)},
+		{Keys: []string{"ctrl+t"}, Help: "the server's full text", Off: whole, Do: pane.Do(q.turn)},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: qs.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: suspend},
 		{Keys: []string{"f1"}, Help: "help", Do: help},
@@ -30,7 +30,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	cancel := func() tea.Cmd {
 		c := q.running()[0]
 		c.cancelRunning()
-		// The answer goes after the cancellation: with it, the server could still finish the call.
+		// Send the answer after the cancellation, since with it the server could finish the call.
 		send := qs.answered(q, servers.Cancel, nil)
 		return after(func() any { return <-c.done }, func(any) tea.Cmd { send(); return nil })
 	}
@@ -41,7 +41,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	)
 }
 
-// update handles a key while a question is asked: as an answer, as text, in the form, or on the buttons.
+// update handles a key while a question is open: as an answer, as text, in the form, or on the buttons.
 func (qs *questions) update(q *question, key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	q.note = ""
@@ -68,7 +68,7 @@ func (qs *questions) update(q *question, key tea.KeyPressMsg) tea.Cmd {
 	return q.updateButtons(name, answers)
 }
 
-// do runs the action of a key, or says in the dialog why it is not possible.
+// do runs the action of a key, or shows in the dialog why it is not possible.
 func (q *question) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		q.note = binding.Help + ": " + binding.Off
@@ -160,7 +160,7 @@ func (qs *questions) updateMouse(q *question, msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// help shows what the keys do while a question is asked.
+// help shows the keys while a question is open.
 func (qs *questions) help(q *question) tea.Cmd {
 	lines := keyLines(qs.theme, "answer", qs.answers(q))
 	if q.form != nil {

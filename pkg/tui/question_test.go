@@ -291,7 +291,7 @@ func TestQuestionsBelongToCalls(t *testing.T) {
 	a.press("ctrl+x")
 	a.shows("for the call of booking__first, or the call of booking__second")
 	a.press("esc", "x")
-	a.shows("cancel the call: nobody knows which call it belongs to")
+	a.shows("cancel the call: its call is not known")
 	a.press("ctrl+x")
 	a.told("decline")
 }

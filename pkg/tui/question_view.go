@@ -31,13 +31,13 @@ func (qs *questions) said(q *question, width int) []string {
 	belongs := q.belongs()
 	return q.said.Lines(qs.theme, belongs, width, func() []string {
 		page := &sheet{theme: qs.theme, width: width}
-		page.tell(q)
+		page.write(q)
 		page.own(pane.Dim, belongs)
 		return page.lines
 	})
 }
 
-// sheet collects toolx's own lines, and a server's lines after a bar, so that they cannot pass for toolx's.
+// sheet collects toolx's own lines, and a server's lines after a bar, so that they cannot imitate toolx's.
 type sheet struct {
 	theme *pane.Theme
 	width int
@@ -48,7 +48,7 @@ func (s *sheet) own(role pane.Role, text string) {
 	s.lines = append(s.lines, s.theme.Paragraph(role, text, s.width)...)
 }
 
-// maxSaid is how many bytes of one text are shown.
+// maxSaid limits the bytes of one text.
 const maxSaid = 256 << 10
 
 func (s *sheet) quote(text string) {
@@ -65,11 +65,11 @@ func (s *sheet) quote(text string) {
 	}
 }
 
-// tell writes the question's text. The host of a page comes first, so that no message can hide it.
-func (s *sheet) tell(q *question) {
+// write writes the question's text. The host of a page comes first, so that no message can hide it.
+func (s *sheet) write(q *question) {
 	switch {
 	case q.sampling != nil:
-		s.tellSampling(q.sampling)
+		s.writeSampling(q.sampling)
 	case q.elicitation.URL != "":
 		host, remarks := q.elicitation.Host()
 		s.own(pane.Strong, "visit a page on "+render.Safe(host))
@@ -85,8 +85,8 @@ func (s *sheet) tell(q *question) {
 	}
 }
 
-// tellSampling writes a conversation message by message, and the requirements on the answer.
-func (s *sheet) tellSampling(asked *servers.Sampling) {
+// writeSampling writes a conversation message by message, and the requirements for the answer.
+func (s *sheet) writeSampling(asked *servers.Sampling) {
 	if asked.System != "" {
 		s.own(pane.Heading, "system")
 		s.quote(asked.System)
@@ -107,7 +107,7 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 	}
 }
 
-// belongs returns what a question is for, as far as that is known.
+// belongs returns the call or request of a question, if known.
 func (q *question) belongs() string {
 	var names []string
 	for _, c := range q.running() {
@@ -131,7 +131,7 @@ const (
 	maxRemark     = 3  // lines
 )
 
-// render draws a question on a screen, no larger than it needs to be, and returns its position.
+// render draws a question on a screen, no larger than necessary, and returns its position.
 func (qs *questions) render(q *question, screenWidth, screenHeight int) (box string, x, y int) {
 	width := min(screenWidth, questionWidth)
 	if screenWidth >= mediumWidth {
@@ -185,8 +185,8 @@ func (q *question) share(said, room int) (head, fill int) {
 // wants returns how many lines a form can use: its fields, some rows or lines of text, and the remarks on one field.
 func (q *question) wants() int { return q.fields + 7 }
 
-// remark returns the lines above the buttons: the full reason why the last key did nothing; else a
-// problem of the form, on a single line because it may change with every key; else what more keys do.
+// remark returns the lines above the buttons: the full reason why the last key did nothing; else a problem of the form,
+// on a single line because it may change with every key; else other keys.
 func (qs *questions) remark(q *question, width int) []string {
 	sign := qs.theme.Glyphs.Warn + " "
 	if q.note != "" {
@@ -206,7 +206,7 @@ func (qs *questions) remark(q *question, width int) []string {
 	return []string{qs.theme.Paint(pane.Dim, hint)}
 }
 
-// questionTitle says who asks, and how many questions are waiting.
+// questionTitle names the server, and how many questions are waiting.
 func (qs *questions) title(q *question) string {
 	title := qs.theme.Paint(pane.Strong, render.Safe(titleOf(q.server))) + " asks"
 	if q.sampling != nil {
@@ -218,7 +218,7 @@ func (qs *questions) title(q *question) string {
 	return title
 }
 
-// renderButtons draws the ways to answer, in as many lines as they need, and returns where each stands in them.
+// renderButtons draws the ways to answer, in as many lines as necessary, and returns their positions.
 func (qs *questions) renderButtons(q *question, width int) (lines []string, places []rect) {
 	line, used := "", 0
 	for i, binding := range qs.answers(q) {

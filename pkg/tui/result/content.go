@@ -14,18 +14,18 @@ import (
 	"toolx/pkg/words"
 )
 
-// block is a content block as it is shown.
+// block is a content block for display.
 type block struct {
 	role     string      // of the message that begins with it, empty for none; not safe
-	label    string      // what it is, where it is not only text; not safe
+	label    string      // its kind, unless it is only text; not safe
 	text     string      // the beginning of its text; not safe
 	total    int         // the size of its text, in bytes
 	cut      bool        // text is not all of it
-	image    *exec.Block // nil if it is no image
-	markdown bool        // the server says so
+	image    *exec.Block // nil if it is not an image
+	markdown bool        // its type is Markdown
 }
 
-// blockOf reads a block, with at most that many bytes of its text.
+// blockOf reads a block, with at most most bytes of its text.
 func blockOf(raw json.RawMessage, most int) block {
 	read := exec.ReadBlock(raw)
 	switch {
@@ -53,7 +53,7 @@ func blockOf(raw json.RawMessage, most int) block {
 	return block{label: labelOf("block of type", read.Type), text: text, total: len(raw), cut: len(raw) > most}
 }
 
-// textBlock makes a block of a JSON string, with at most that many bytes of it.
+// textBlock returns a block for a JSON string, with at most most bytes of it.
 func textBlock(quoted json.RawMessage, most int) block {
 	most = max(most, len(`""`))
 	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
@@ -109,7 +109,7 @@ func looksLikeMarkdown(source string) bool {
 	return false
 }
 
-// About says how the text is shown, and which lines of it.
+// About returns how the text is shown, and which lines of it.
 func (c *content) About() string {
 	if c.markdown {
 		return strings.TrimSpace("markdown  " + c.TextView.About())
@@ -157,7 +157,7 @@ func (c *content) compose(width int) []string {
 		lines = append(lines, "", theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	if len(lines) == 0 {
-		return []string{theme.Paint(pane.Dim, "nothing is in it")}
+		return []string{theme.Paint(pane.Dim, "it is empty")}
 	}
 	return lines
 }
@@ -252,18 +252,18 @@ func messageBlocks(messages []exec.Message) (blocks []block, rest int) {
 	return blocks, rest
 }
 
-// The bounds of what is read at once, in bytes. The pager and saved files have all of it.
+// Limits in bytes of what is shown. The pager and saved files have everything.
 const (
-	maxText    = 1 << 20  // of text that is shown
+	maxText    = 1 << 20  // of shown text
 	maxTree    = 16 << 20 // of JSON that is shown as a tree or a table
-	maxChecked = 2 << 20  // of JSON that is held against a schema
+	maxChecked = 2 << 20  // of JSON that is validated
 	maxCell    = 512      // of a cell of a table
 )
 
-// maxBlocks is how many content blocks are shown.
+// maxBlocks limits the content blocks that are shown.
 const maxBlocks = 10_000
 
-// sizeOf returns how many bytes a JSON string holds when decoded.
+// sizeOf returns the size in bytes of a decoded JSON string.
 func sizeOf(quoted json.RawMessage) int {
 	var n counter
 	_ = rawjson.WriteText(&n, quoted) // counting does not fail
@@ -292,7 +292,7 @@ func firstPart(whole string) string {
 	return strings.ToValidUTF8(whole[:maxText], "") + "\n\n" + cutRemark(maxText, len(whole))
 }
 
-// cutRemark says how many bytes of something are shown.
+// cutRemark returns how many bytes are shown.
 func cutRemark(shown, total int) string {
 	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]",
 		exec.Bytes(int64(shown)), exec.Bytes(int64(total)))

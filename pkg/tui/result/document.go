@@ -39,13 +39,13 @@ func (d *document) Focus(on bool) {
 	d.shown().Focus(on)
 }
 
-// Editing reports whether letters are text now.
+// Editing reports whether the user is typing text.
 func (d *document) Editing() bool { return d.shown().Editing() }
 
 // Extent returns the visible part of the view on the screen.
 func (d *document) Extent() pane.Extent { return pane.ExtentOf(d.shown()) }
 
-// About says how the document is shown.
+// About returns how the document is shown.
 func (d *document) About() string {
 	if d.asTable {
 		return d.table.About()
@@ -62,7 +62,7 @@ func (d *document) Bindings() []pane.Binding {
 	if d.asTable {
 		help = "as a tree"
 	}
-	no := pane.Off(d.table == nil, "this is no list of objects")
+	no := pane.Off(d.table == nil, "this is not a list of objects")
 	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: pane.Do(d.turn)})
 }
 

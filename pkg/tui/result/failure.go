@@ -14,8 +14,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// errorTab shows why a call failed: the message, the hint, and all details. What kind of failure it is stands above the
-// tabs.
+// errorTab shows why a call failed: the message, the hint, and all details. The kind of failure is above the tabs.
 func errorTab(err error) *tab {
 	return &tab{
 		name:      "error",
@@ -44,11 +43,11 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	return lines
 }
 
-// flagInHint is a flag at the beginning of what a hint proposes.
+// flagInHint matches a flag at the beginning of a hint.
 var flagInHint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[;,:] )(--[a-z][a-z-]*)`) })
 
-// Hint returns what to do about an error, for someone who is in the interface: flags can only be given when it is
-// started, a key limits the time of calls, and what --trace shows is in a tab.
+// Hint returns an error's hint for the interface: flags need a restart, a key sets the time limit of calls, and a tab
+// shows what --trace prints.
 func Hint(err error) string {
 	hint := flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2")
 	return strings.NewReplacer(
@@ -57,7 +56,7 @@ func Hint(err error) string {
 	).Replace(hint)
 }
 
-// Outcome returns how a call that failed is drawn: what the user gave up is no failure.
+// Outcome returns how to draw a failed call; an interrupted one is not a failure.
 func Outcome(theme *pane.Theme, kind fault.Kind) (role pane.Role, sign string) {
 	if kind == fault.KindInterrupted {
 		return pane.Warn, theme.Glyphs.Warn

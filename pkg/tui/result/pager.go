@@ -41,8 +41,8 @@ func newPager(variable string, write func(out io.Writer, safe bool) error) *page
 	return &pager{Cmd: command, write: write}
 }
 
-// pagerCommand returns the program of $PAGER with its flags, or less if it is not set. With its flag
-// -F, less would exit at once for a short text, and nobody would see it.
+// pagerCommand returns the program of $PAGER with its flags, or less if it is not set. With its flag -F, less would
+// exit immediately for a short text, and the user would not see it.
 func pagerCommand(variable string) []string {
 	words := pane.Program(variable)
 	if len(words) == 0 {

@@ -58,7 +58,7 @@ func shrunk(picture image.Image, width, height int) image.Image {
 	return &smaller{picture, scale}
 }
 
-// smaller is a picture in which each pixel stands for scale times scale pixels of another.
+// smaller is a picture in which each pixel represents scale times scale pixels of another.
 type smaller struct {
 	image.Image
 	scale float64
@@ -70,10 +70,10 @@ func (s *smaller) Bounds() image.Rectangle {
 	return image.Rect(0, 0, max(1, int(float64(from.Dx())/s.scale)), max(1, int(float64(from.Dy())/s.scale)))
 }
 
-// maxSamples is how many pixels of a row, and of a column, are mixed into one.
+// maxSamples limits the pixels of a row, and of a column, that are mixed into one.
 const maxSamples = 4
 
-// At implements image.Image. A pixel is mixed from some of those that it stands for, so that thin lines stay.
+// At implements image.Image. It mixes several pixels into one, so that thin lines remain visible.
 func (s *smaller) At(x, y int) color.Color {
 	from := s.Image.Bounds()
 	n := min(maxSamples, max(1, int(s.scale)))

@@ -13,14 +13,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// remark is a line about the whole result: that it is valid, what is wrong with it, or how much of it
-// is missing. Its text is safe.
+// remark is a line about the whole result: that it is valid, its problems, or how much of it is missing. Its text is
+// safe.
 type remark struct {
 	role pane.Role
 	text string
 }
 
-// newRemark makes a remark from the beginning of any text.
+// newRemark returns a remark with the beginning of any text.
 func newRemark(role pane.Role, text string) remark {
 	const longest = 1000
 	if len(text) > longest {
@@ -29,7 +29,7 @@ func newRemark(role pane.Role, text string) remark {
 	return remark{role, render.Safe(text)}
 }
 
-// sign returns the sign that stands for the role, for terminals without colour.
+// sign returns a sign for the role, for terminals without colour.
 func (r remark) sign(theme *pane.Theme) string {
 	switch r.role {
 	case pane.Good:
@@ -40,21 +40,21 @@ func (r remark) sign(theme *pane.Theme) string {
 	return theme.Glyphs.Warn
 }
 
-// maxRemarks is the most warnings, and the most schema problems, that are shown.
+// maxRemarks limits the warnings, and the schema problems, that are shown.
 const maxRemarks = 10
 
 // remarksOn returns the remarks on a result.
 func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 	var remarks []remark
 	if cut := result.Truncated; cut != nil {
-		text := fmt.Sprintf("output cut: %s of %s are here", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))
+		text := fmt.Sprintf("output cut: %s of %s", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))
 		remarks = append(remarks, remark{pane.Warn, text})
 	}
 	remarks = append(remarks, verdict(result, tool)...)
 	return append(remarks, first(result.Warnings, pane.Warn, "warning", func(text string) string { return text })...)
 }
 
-// first returns remarks on the first of many things, and how many more there are.
+// first returns remarks for the first of several items, and the number of the others.
 func first[T any](all []T, role pane.Role, noun string, text func(T) string) []remark {
 	var remarks []remark
 	for i, one := range all {
@@ -77,16 +77,16 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 	case structured == nil && result.Err != nil:
 		return nil
 	case structured == nil:
-		return []remark{{pane.Bad, "the tool has an output schema, but gave no structuredContent"}}
+		return []remark{{pane.Bad, "the tool has an output schema, but returned no structuredContent"}}
 	case len(structured) > maxChecked:
 		size := exec.Bytes(int64(len(structured)))
 		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + size}}
 	}
-	return judge(structured, tool.Output())
+	return validate(structured, tool.Output())
 }
 
-// judge validates a value against a schema.
-func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
+// validate validates a value against a schema.
+func validate(value json.RawMessage, schema *jsonschema.Document) []remark {
 	compiled, err := schema.Compile(context.Background())
 	if err != nil {
 		return []remark{newRemark(pane.Warn, "the output schema is broken: "+err.Error())}
@@ -94,7 +94,7 @@ func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
 	problems, err := compiled.CheckValue(context.Background(), value)
 	switch {
 	case err != nil:
-		return []remark{newRemark(pane.Warn, "the output schema cannot judge: "+err.Error())}
+		return []remark{newRemark(pane.Warn, "the output schema cannot validate the result: "+err.Error())}
 	case len(problems) == 0:
 		return []remark{{pane.Good, "structuredContent is valid against the output schema"}}
 	}

@@ -19,32 +19,32 @@ import (
 type View struct {
 	theme  *pane.Theme
 	focus  bool
-	result *exec.Result // nil where nothing was shown yet
+	result *exec.Result // nil if nothing was shown yet
 
 	tabs    []*tab
 	current int      // which of tabs is on the screen
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
-	prompt  *prompt  // where something is to be saved; nil while nothing is
+	prompt  *prompt  // for a path to save to, or nil
 
 	headHeight int         // the lines above the body, when it was drawn last
 	names      []pane.Span // of the tabs in the first of those
 	getenv     func(string) string
 }
 
-// NoteMsg is a short message for the status line about what was done or failed. It is not safe for a terminal yet.
+// NoteMsg is a short message for the status line about a success or failure. It is not safe for a terminal yet.
 type NoteMsg struct {
 	Text string
 	Bad  bool
 }
 
-// RetryMsg is the note of what failed, and what asks the user again.
+// RetryMsg is the note of a failure, and a function that asks the user again.
 type RetryMsg struct {
 	NoteMsg
 	Ask func() tea.Cmd
 }
 
-// described is a body that can describe in a few words how it shows its content.
+// described is a body that can describe its display in a few words.
 type described interface{ About() string }
 
 // New returns a view that shows nothing yet.
@@ -68,7 +68,7 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	}
 }
 
-// Focus sets whether the view has the focus; without it nothing is typed.
+// Focus sets whether the view has the focus.
 func (v *View) Focus(on bool) {
 	if v.focus = on; !on {
 		v.prompt = nil
@@ -78,7 +78,7 @@ func (v *View) Focus(on bool) {
 	}
 }
 
-// body returns the body of the tab on the screen, or nil. It is made when it is first needed.
+// body returns the body of the tab on the screen, or nil. It creates it when first needed.
 func (v *View) body() pane.Pane {
 	if v.current >= len(v.tabs) {
 		return nil
@@ -94,7 +94,7 @@ func (v *View) body() pane.Pane {
 // Extent returns the visible part of the tab on the screen.
 func (v *View) Extent() pane.Extent { return pane.ExtentOf(v.body()) }
 
-// Editing reports whether letters are text now: a search or the name of a file.
+// Editing reports whether the user is typing text: a search or the name of a file.
 func (v *View) Editing() bool {
 	b := v.body()
 	return v.prompt != nil || b != nil && b.Editing()
@@ -116,7 +116,7 @@ func (v *View) Bindings() []pane.Binding {
 
 // ownKeys returns the keys that do not depend on the tab.
 func (v *View) ownKeys() []pane.Binding {
-	one := pane.Off(len(v.tabs) < 2, "there is one view only")
+	one := pane.Off(len(v.tabs) < 2, "there is only one view")
 	own := []pane.Binding{
 		{Keys: []string{"v"}, Help: "next view of the result", Off: one, Do: pane.Do(v.turn)},
 		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
@@ -168,7 +168,7 @@ func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	return nil
 }
 
-// updateText passes other messages to the place where text is typed.
+// updateText passes other messages to the text input.
 func (v *View) updateText(msg tea.Msg) (cmd tea.Cmd) {
 	if v.prompt != nil {
 		v.prompt.input, cmd = v.prompt.input.Update(msg)

@@ -126,12 +126,12 @@ func TestText(t *testing.T) {
 
 func TestEveryTab(t *testing.T) {
 	for _, test := range []struct{ name, reply, schema, want string }{
-		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nnothing is in it"},
+		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nit is empty"},
 		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw  tree"},
 		{"structured", `{"content":[],"structuredContent":{"a":[1]}}`, "", "[structured] reply raw  tree"},
 		{"a schema that fits", `{"content":[],"structuredContent":{"a":1}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✓ structuredContent is valid against the output schema"},
 		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be an integer"},
-		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but gave no structuredContent"},
+		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but returned no structuredContent"},
 		{"a broken schema", `{"content":[],"structuredContent":{}}`, `{"type":7}`, "! the output schema is broken"},
 		{"an image", `{"content":[{"type":"image","mimeType":"image/png","data":"` + dot + `"}]}`, "", "1  image image/png 70 B 1×1  (s saves it)"},
 		{"audio", `{"content":[{"type":"audio","mimeType":"audio/wav","data":"AAAA"}]}`, "", "1  audio audio/wav 3 B"},
@@ -243,7 +243,7 @@ func TestTruncated(t *testing.T) {
 	v := New(pane.NewTheme(false, true, true))
 	result, tool := call(t, ofText(strings.Repeat("x", 5000)), "", 1024)
 	v.Show(result, tool)
-	holds(t, frame(t, v, 60, 12), "! output cut: 1.0 KiB of 4.9 KiB are here")
+	holds(t, frame(t, v, 60, 12), "! output cut: 1.0 KiB of 4.9 KiB")
 }
 
 func TestTable(t *testing.T) {

@@ -39,7 +39,7 @@ func (v *View) promptKeys() []pane.Binding {
 	}
 }
 
-// answer saves to the path that was typed, and asks again where that fails, with what was typed.
+// answer saves to the typed path, and asks again with the same text if that fails.
 func (v *View) answer() tea.Cmd {
 	p := v.prompt
 	v.prompt = nil
@@ -111,11 +111,11 @@ func (v *View) saveText() tea.Cmd {
 	})
 }
 
-// saveAs writes a new file that only the user can read. It overwrites nothing.
+// saveAs writes a new file that only the user can read. It does not overwrite files.
 func (l *tab) saveAs(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already; choose another name", path)
+		return fmt.Errorf("%s already exists; choose another name", path)
 	}
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func tabsOf(result *exec.Result) []*tab {
 	if len(result.Content) > 0 && messages == nil {
 		add(contentTab(result))
 	}
-	if len(result.Raw) <= maxTree { // else it would look like the raw one
+	if len(result.Raw) <= maxTree { // else it would look like the raw tab
 		add(replyTab(result.Raw))
 	}
 	add(rawTab(result))
@@ -60,8 +60,7 @@ func tabsOf(result *exec.Result) []*tab {
 	return tabs
 }
 
-// valueTab shows a value that is JSON: the value of a tool without content, or a text that holds JSON.
-// Other text is in the content tab.
+// valueTab shows a JSON value: that of a tool without content, or a text with JSON. Other text is in the content tab.
 func valueTab(result *exec.Result) *tab {
 	switch {
 	case result.ValueIsContent() || len(result.Value) == 0:
@@ -78,9 +77,9 @@ func valueTab(result *exec.Result) *tab {
 	return nil
 }
 
-// jsonInText returns the object or array in a JSON string, or nil if the string holds anything else or is too long.
+// jsonInText returns the object or array in a JSON string, or nil if the string has anything else or is too long.
 func jsonInText(quoted json.RawMessage) json.RawMessage {
-	const longest = 256 // of the space ahead of a value
+	const longest = 256 // of the space before a value
 	if len(quoted) > maxTree {
 		return nil
 	}
@@ -132,7 +131,7 @@ func jsonTab(name string, value json.RawMessage) *tab {
 // newRaw shows JSON byte for byte: lines are broken only at the width.
 func newRaw(theme *pane.Theme, raw json.RawMessage) pane.Pane {
 	var begin strings.Builder
-	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder takes everything
+	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder does not fail
 	if len(raw) > maxText {
 		begin.WriteString("\n\n" + cutRemark(maxText, len(raw)))
 	}
@@ -193,7 +192,7 @@ func rawTab(result *exec.Result) *tab {
 	}
 }
 
-// writeContent writes content blocks, each on lines of its own; binary blocks are only named.
+// writeContent writes content blocks, each beginning on a new line; binary blocks are only named.
 func writeContent(out io.Writer, content []json.RawMessage, safe bool) error {
 	for i, raw := range content {
 		if i > 0 {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxColumns = 64   // of a table; objects with more names are none
-	maxBeside  = 16   // members beside a list that are told above the table
-	maxSampled = 1000 // rows whose cells decide about the widths of columns
+	maxColumns = 64   // of a table; objects with more names have no table
+	maxBeside  = 16   // members beside a list in the caption
+	maxSampled = 1000 // rows whose cells determine the widths of columns
 	widest     = 40   // a column in cells, unless there is room for all
-	narrowest  = 12   // that a column is made before others vanish
+	narrowest  = 12   // a column, before others are hidden
 	columnGap  = 2
 )
 
@@ -28,8 +28,8 @@ const (
 type table struct {
 	theme   *pane.Theme
 	rows    []json.RawMessage
-	flat    bool   // nothing is behind a mark: no member is an object or a list
-	caption string // what stands beside the list; safe
+	flat    bool   // no member is an object or a list, which cells only mark
+	caption string // the members beside the list; safe
 	columns []column
 	first   int // the first column that is shown
 	list    pane.List
@@ -49,7 +49,7 @@ type column struct {
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
 	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: pane.NewSearch("/")}
-	places := make(map[string]int) // of the columns, which are in the order in which names first appear
+	places := make(map[string]int) // indexes of columns, in the order in which names first appear
 	for i, row := range rows {
 		for member := range rawjson.Each(row) {
 			at, known := places[member.Name]
@@ -128,7 +128,7 @@ func cell(value json.RawMessage) string {
 	return render.Safe(string(value[:min(len(value), maxCell)]))
 }
 
-// cell returns a member on one line; a value with no room is a mark between brackets.
+// cell returns a member on one line; an object or a list is a mark between brackets.
 func (t *table) cell(value json.RawMessage) string {
 	if scalar(value) {
 		return cell(value)
@@ -146,7 +146,7 @@ func (t *table) Focus(on bool) {
 	t.search.Focus(on)
 }
 
-// Editing reports whether letters are text now.
+// Editing reports whether the user is typing text.
 func (t *table) Editing() bool { return t.search.Typing }
 
 // Extent returns the visible part of the rows.

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// minBody is how many lines the body gets before the lines above it get any.
+// minBody is the lines of the body before there is room for lines above it.
 const minBody = 3
 
 // Render draws the view into exactly width by height cells.
@@ -40,8 +40,8 @@ func (v *View) Render(width, height int) string {
 	return block
 }
 
-// title names the tabs, marks the current one, and says how it is shown. It records the position of
-// each name, or none if only the current one fits.
+// title shows the tabs, marks the current one, and describes its display. It records the position of each name, or none
+// if only the current one fits.
 func (v *View) title(width int) string {
 	names := make([]string, len(v.tabs))
 	for i, l := range v.tabs {
