@@ -110,7 +110,7 @@ func (n *naming) read() {
 		return
 	}
 	schema := n.tool.Input().Root()
-	n.known, n.guess = schema.Branches().Names(), !schema.Branches().Welcomes()
+	n.known, n.guess = schema.Branches().Names(), !schema.Branches().AcceptsOthers()
 	for name := range n.known {
 		if strings.Contains(strings.Trim(name, "_"), "_") {
 			n.guess = false

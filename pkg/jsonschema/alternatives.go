@@ -20,7 +20,7 @@ func combination(parts Parts) (at int, keyword string) {
 	return -1, ""
 }
 
-// listAlternatives returns the alternatives of one combination, without null and what can never be.
+// listAlternatives returns the alternatives of one combination, without null and those that no value fits.
 func (s *Shape) listAlternatives(at int, keyword string) (list []Alternative, null bool) {
 	base := s.Parts.types()
 	for _, entry := range s.Parts[at].Get(keyword).Elements() {
@@ -42,7 +42,7 @@ func (s *Shape) listAlternatives(at int, keyword string) (list []Alternative, nu
 	return list, null
 }
 
-// number tells alternatives apart whose labels are equal.
+// number distinguishes alternatives with equal labels.
 func number(list []Alternative) {
 	count, seen := make(map[string]int), make(map[string]int)
 	for _, entry := range list {
@@ -57,7 +57,7 @@ func number(list []Alternative) {
 	}
 }
 
-// constants makes options of alternatives that are one value each.
+// constants returns the options if each alternative is one value.
 func constants(list []Alternative) []Option {
 	options := make([]Option, 0, len(list))
 	for _, entry := range list {
@@ -70,8 +70,7 @@ func constants(list []Alternative) []Option {
 	return options
 }
 
-// Constant returns the only value that a schema allows by itself: its const, or an enum of one; nil where there are
-// several.
+// Constant returns the only value that a schema allows: its const, or an enum of one; nil if there are several.
 func Constant(schema *Node) *Node {
 	if values := ownOptions(schema); len(values) == 1 {
 		return values[0]
@@ -94,7 +93,7 @@ func shaping() []string {
 	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
 }
 
-// redundant reports whether alternatives add nothing to a shape whose type is known: {"anyOf": [{"required": ["a"]},
+// redundant reports whether alternatives add nothing to a shape of known type: {"anyOf": [{"required": ["a"]},
 // {"required": ["b"]}]}.
 func redundant(parts Parts, list []Alternative) bool {
 	base := parts.types()
@@ -112,7 +111,7 @@ func redundant(parts Parts, list []Alternative) bool {
 	})
 }
 
-// sameScalar reports whether all alternatives are one scalar type, however bounded.
+// sameScalar reports whether all alternatives have the same scalar type, with any bounds.
 func sameScalar(list []Alternative) (name string, same bool) {
 	var all Kinds
 	for _, a := range list {
@@ -165,8 +164,8 @@ func labelOf(entry *Node, parts Parts) string {
 	return strings.Join(names, " or ")
 }
 
-// membersOf names what distinguishes an object from others: the members that it must have, or
-// the first that it may have; empty where there are none.
+// membersOf names what distinguishes an object from others: the members that it requires, or the first that it allows;
+// empty if there are none.
 func membersOf(parts Parts) string {
 	const most = 3
 	var names []string

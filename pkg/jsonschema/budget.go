@@ -6,28 +6,28 @@ import (
 	"math"
 )
 
-// ErrSteps says that a piece of work would take too many steps.
+// ErrSteps says that work would take too many steps.
 var ErrSteps = errors.New("the schema takes too many steps to check these arguments")
 
-// budget bounds a piece of work on a schema by a number of steps and by a context. A step is what takes a
-// few microseconds: one schema applied to one value, a few names compared. Steps, unlike a clock, give the same answer
-// each time. A budget is for one goroutine.
+// budget bounds work on a schema by a number of steps and by a context. A step takes a few microseconds: one schema
+// applied to one value, a few names compared. Unlike a clock, steps give the same result every time. A budget is for
+// one goroutine.
 type budget struct {
 	ctx   context.Context
 	left  int
-	whole *budget // spends what this one spends; nil for one that is no part
+	whole *budget // that this one is a part of, and is spent with it; or nil
 	err   error   // why the work must end: ErrSteps, or the error of ctx
 }
 
-// lookEvery is how many steps are made between two looks at the context.
+// lookEvery is the number of steps between two looks at the context.
 const lookEvery = 64
 
-// newBudget returns a budget of so many steps that ends with ctx.
+// newBudget returns a budget of that many steps that ends with ctx.
 func newBudget(ctx context.Context, steps int) *budget {
 	return &budget{ctx: ctx, left: steps, err: ctx.Err()}
 }
 
-// unlimited returns a budget that only ends with ctx, to be taken apart into smaller ones.
+// unlimited returns a budget that only ends with ctx, to be divided into parts.
 func unlimited(ctx context.Context) *budget { return newBudget(ctx, math.MaxInt) }
 
 // part returns a budget for a part of the work.
@@ -35,7 +35,7 @@ func (b *budget) part(steps int) *budget {
 	return &budget{ctx: b.ctx, left: steps, whole: b, err: b.err}
 }
 
-// spend takes steps. The error says why the work must end, and stays.
+// spend spends steps. The error says why the work must end; once set, it is kept.
 func (b *budget) spend(steps int) error {
 	if b.err != nil {
 		return b.err
@@ -53,5 +53,5 @@ func (b *budget) spend(steps int) error {
 	return b.err
 }
 
-// ended returns the error of the context, nil while that has none.
+// ended returns the error of the context, nil while it has none.
 func (b *budget) ended() error { return b.ctx.Err() }

@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// choose explains why no alternative of an anyOf or oneOf fits: by what they all want where that can be said in one
-// breath, else by the alternative that comes nearest.
+// choose explains why no alternative of an anyOf or oneOf fits: by what all require if one problem can say it, else by
+// the nearest alternative.
 func (r *report) choose(err *jsonschema.ValidationError) {
 	here := r.path(err.InstanceLocation)
 	var tried []*report
@@ -22,8 +22,8 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 		branch.add(cause)
 		branch.problems = branch.sorted()
 		if len(branch.problems) == 0 && len(branch.unknown) > 0 {
-			// Only unknown parameters stand between it and the arguments.
-			r.take(branch)
+			// Only unknown parameters keep the arguments from fitting it.
+			r.merge(branch)
 			return
 		}
 		tried = append(tried, branch)
@@ -46,26 +46,26 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 		return
 	}
 	best.remark(r.alternativesOf(err, tried, best))
-	r.take(best)
+	r.merge(best)
 }
 
-// take adds what another report found.
-func (r *report) take(other *report) {
+// merge adds what another report found.
+func (r *report) merge(other *report) {
 	r.problems = append(r.problems, other.problems...)
 	for _, u := range other.unknown {
-		r.takeUnknown(u)
+		r.mergeUnknown(u)
 	}
 }
 
-// remark puts a remark on the first problem, unless it has one that says more.
+// remark adds a remark to the first problem, unless it has a better one.
 func (r *report) remark(text string) {
 	if r.problems[0].Detail == "" {
 		r.problems[0].Detail = text
 	}
 }
 
-// distance weighs how far the arguments are from an alternative. Another kind of value is farthest; then another value
-// where the alternative names one, which is how alternatives are told apart.
+// distance measures how far the arguments are from an alternative. Another kind of value is farthest; then another
+// value where the alternative names one, which is how alternatives usually differ.
 func (r *report) distance(here string) int {
 	const kindWeight, valueWeight, missingWeight, unknownWeight = 1000, 100, 10, 5
 	sum := unknownWeight * len(r.unknown)
@@ -84,19 +84,19 @@ func (r *report) distance(here string) int {
 	return sum
 }
 
-// wrongKind reports whether an alternative wants another kind of value altogether.
+// wrongKind reports whether an alternative requires another kind of value.
 func (r *report) wrongKind(here string) bool {
 	return len(r.problems) == 1 && r.problems[0].Path == here && r.problems[0].Reason == ReasonType
 }
 
-// wrongValue reports whether an alternative wants another value in some place: most
-// often the one by which alternatives are told apart.
+// wrongValue reports whether an alternative requires another value in some place, usually the one in which alternatives
+// differ.
 func (r *report) wrongValue() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Reason == ReasonEnum })
 }
 
-// sameKind makes one problem of alternatives that each want one kind or one of some values in the same place: "must be
-// one of "on", "off"", "must be a string or an integer".
+// sameKind merges alternatives that each require one kind, or one of some values, in the same place into one problem:
+// "must be one of "on", "off"", "must be a string or an integer".
 func sameKind(tried []*report, here string) (Problem, bool) {
 	var expected, options []string
 	merged := tried[0].problems
@@ -128,7 +128,7 @@ func sameKind(tried []*report, here string) (Problem, bool) {
 	return problem, true
 }
 
-// oneMissing makes one problem of alternatives that each lack one parameter.
+// oneMissing merges alternatives that each lack one parameter into one problem.
 func oneMissing(tried []*report) (Problem, bool) {
 	var names []string
 	for _, branch := range tried {
@@ -145,7 +145,7 @@ func oneMissing(tried []*report) (Problem, bool) {
 	return problem, true
 }
 
-// alternativesOf says which alternatives there were, for the remark on the nearest; nothing where only one was meant.
+// alternativesOf names the alternatives, for the remark on the nearest; empty if only one is likely.
 func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report, best *report) string {
 	here := r.path(err.InstanceLocation)
 	var names []string
@@ -185,7 +185,7 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*N
 	return list
 }
 
-// alternativeName names one alternative: by its title, the value that sets it apart, or what it requires.
+// alternativeName names one alternative: by its title, its constant, or its required parameters.
 func alternativeName(schema *Node) string {
 	if title := schema.Facets().first("title").Text(); title != "" {
 		return title

@@ -12,14 +12,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// Effect is what a change of a schema does to those who rely on the earlier one.
+// Effect is the effect of a change of a schema on those who rely on the earlier one.
 type Effect int
 
 // The effects, the worst last.
 const (
-	Added    Effect = iota // there is more than before, and what worked still works
+	Added    Effect = iota // something was added, and what worked still works
 	Edited                 // a text changed, or its effect on values cannot be decided
-	Breaking               // values that were right before can be wrong now
+	Breaking               // values that were valid can be invalid now
 )
 
 // Use says who relies on a schema.
@@ -46,8 +46,8 @@ const (
 	shownText      = 160 // bytes of a description in a text
 )
 
-// Compare returns what changed from one schema to another. The order of members, references and unused definitions do
-// not count. pointer is where the schemas are.
+// Compare returns the changes from one schema to another. The order of members, references and unused definitions do
+// not count. pointer is the place of the schemas.
 func Compare(before, now *Document, pointer string, use Use) []Difference {
 	c := &comparison{use: use, budget: maxCompared, seen: make(map[[2]*Node]bool)}
 	c.schemas(pointer, before.Root(), now.Root())
@@ -107,7 +107,7 @@ func forbidden(parts Parts) bool {
 	return slices.ContainsFunc(parts, func(part *Node) bool { return part.Is("false") })
 }
 
-// kinds compares types. One that moved between type and alternatives is left to the comparison of alternatives.
+// kinds compares types. A type that moved into or out of alternatives is left to the comparison of alternatives.
 func (c *comparison) kinds(pointer string, was, is Parts) {
 	before, now := was.types(), is.types()
 	_, combined := combination(was)
@@ -151,7 +151,7 @@ func (c *comparison) values(pointer string, was, is Parts) {
 	}
 }
 
-// allowedValues returns the values that schemas list, as text; nil where they list none.
+// allowedValues returns the listed values as text; nil if there is no list.
 func allowedValues(parts Parts) []string {
 	for _, part := range parts {
 		if values := ownOptions(part); values != nil {
@@ -208,8 +208,8 @@ func nodeNamed(properties []Property, name string) *Node {
 	return properties[at].Node
 }
 
-// below compares the schemas of elements and of properties that have no definition. A caller who keeps to the defined
-// properties does not notice that others are refused.
+// below compares the schemas of elements and of properties that are not declared. A caller who uses only declared
+// properties is not affected if others are refused.
 func (c *comparison) below(pointer string, was, is Parts) {
 	c.schemas(pointer+"/items", was.first("items"), is.first("items"))
 	before, now := was.first("additionalProperties"), is.first("additionalProperties")
@@ -234,7 +234,7 @@ func (c *comparison) bounds(pointer string, was, is Parts) {
 		if strings.Contains(strings.ToLower(limit), "max") {
 			stricter = -stricter
 		}
-		effect := Edited // who reads values minds no limit
+		effect := Edited // limits do not matter to readers of values
 		switch {
 		case c.use == Read:
 		case !hadOne || hasOne && stricter > 0:
@@ -253,7 +253,7 @@ func limits() []string {
 	}
 }
 
-// number64 returns the number that a node is. The booleans of draft 4's exclusive limits are numbers here.
+// number64 returns the number of a node. The booleans of draft 4's exclusive limits count as numbers here.
 func number64(n *Node) (number float64, ok bool) {
 	if n.Is("true") {
 		return 1, true
@@ -262,7 +262,7 @@ func number64(n *Node) (number float64, ok bool) {
 	return number, err == nil
 }
 
-// combinations compares alternatives, in their order where there are as many as before.
+// combinations compares alternatives, in their order if their number is the same.
 func (c *comparison) combinations(pointer string, was, is Parts) {
 	for _, keyword := range combinations() {
 		before, now := was.first(keyword).Elements(), is.first(keyword).Elements()
@@ -315,8 +315,8 @@ func (c *comparison) others(pointer string, was, is Parts) {
 	}
 }
 
-// DescribeChange says how a value changed, and nothing if it did not; nil is one that is missing: `was 1, and is 2
-// now`. Of long texts it shows what differs.
+// DescribeChange says how a value changed, empty if it did not: `was 1, and is 2 now`. A missing value is nil. Of long
+// texts it shows the part that differs.
 func DescribeChange(before, now json.RawMessage) string {
 	old, fresh := canonical(before), canonical(now)
 	same := 0
@@ -341,7 +341,7 @@ func DescribeChange(before, now json.RawMessage) string {
 	return "was " + shown(old) + ", and is " + shown(fresh) + " now"
 }
 
-// canonical writes equal values in the same way; numbers stay as they are written.
+// canonical writes equal values identically; numbers keep their spelling.
 func canonical(value json.RawMessage) string {
 	decoded, err := rawjson.Decode(value)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ErrTooLarge says that a schema would take unreasonably long to compile. It may be valid all the same.
+// ErrTooLarge says that a schema would take unreasonably long to compile. It may still be valid.
 var ErrTooLarge = errors.New("it is too large to be compiled")
 
 // checkCompileWork refuses a schema that would take unreasonably long to compile. The compiler cannot be stopped, and
-// some of its steps are quadratic: it finds each schema in a list of all, copies the way to each of them, and copies
-// its whole index for a reference to a place where it expects no schema.
+// some of its steps are quadratic: it finds each schema in a list of all, copies the path to each, and copies its whole
+// index for a reference to a place where it expects no schema.
 func checkCompileWork(doc any) error {
 	cost := schemaCost{oddRefs: make(map[string]bool)}
 	cost.modern = true
@@ -92,7 +92,7 @@ func (c *schemaCost) addKeyword(name string, value any) {
 	}
 }
 
-// usual reports whether a pointer leads to where schemas are kept to be referred to.
+// usual reports whether a pointer leads to definitions.
 func (c *schemaCost) usual(pointer string) bool {
 	place, rest, _ := strings.Cut(pointer, "/")
 	return (place == "definitions" || place == "$defs" && c.modern) && !strings.Contains(rest, "/")

@@ -1,10 +1,10 @@
-// Package jsonschema reads JSON Schemas that strangers wrote. A Document is one schema, parsed once. Its Nodes answer
-// what toolx asks of it: where a reference leads, which names and kinds of value a place allows, what a value may be
-// there (Shape), which arguments would fit (Example). A Schema is the same document compiled: it says what is wrong
-// with a value (Problem).
+// Package jsonschema reads JSON Schemas of any origin. A Document is one schema, parsed once. Its Nodes answer
+// questions about it: where a reference leads, which names and kinds of value a place allows, what a value may be there
+// (Shape), which arguments would fit (Example). A Schema is the compiled document: it reports what is wrong with a
+// value (Problem).
 //
-// Schemas come from servers. They may be broken, which leaves questions with useful
-// answers, and they may be hostile, so that every question has a bound.
+// Schemas come from servers. They may be broken, so that questions still get useful answers, and they may be hostile,
+// so that every question has a bound.
 package jsonschema
 
 import (
@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 )
 
-// Document is one schema. It is read leniently: what is not one answers every question
-// with "anything". It is safe for concurrent use.
+// Document is one schema. It is read leniently: text that is not a schema allows anything. It is safe for concurrent
+// use.
 type Document struct {
 	raw  json.RawMessage // as its owner wrote it
 	root *Node           // whose references are pointers
@@ -35,8 +35,8 @@ type Document struct {
 	matcher *matcher   // of patternProperties; made when first needed
 }
 
-// Parse reads the text of a schema. It never fails; Compile says what is wrong with it. A schema over MaxSize answers
-// every question with "anything", as a missing schema does.
+// Parse reads the text of a schema. It never fails; Compile reports errors. A schema over MaxSize allows anything, like
+// a missing schema.
 func Parse(raw json.RawMessage) *Document {
 	d := &Document{raw: raw}
 	if d.TooLarge() {
@@ -63,15 +63,15 @@ func (d *Document) Fragment(text json.RawMessage) *Node { return &Node{doc: d, r
 // Raw returns the schema as its owner wrote it.
 func (d *Document) Raw() json.RawMessage { return d.raw }
 
-// Unreadable reports whether the text is no JSON, or nested deeper than JSON decoders read.
+// Unreadable reports whether the text is not JSON, or nested deeper than JSON decoders read.
 func (d *Document) Unreadable() bool { return d.root.raw == nil && !d.TooLarge() }
 
 // TooLarge reports whether the schema is over MaxSize, so that none of it was read.
 func (d *Document) TooLarge() bool { return len(d.raw) > MaxSize }
 
-// Compile compiles the schema, once. An error means that the schema is broken (VAL-3):
-// callers warn and skip validation. If ctx ends first, the error is that of ctx; the
-// compiler, which has no way to be stopped, then ends by itself (see checkCompileWork).
+// Compile compiles the schema, once. An error means that the schema is broken (VAL-3): callers warn and skip
+// validation. If ctx ends first, the error is that of ctx; the compiler, which cannot be stopped, then finishes in the
+// background (see checkCompileWork).
 func (d *Document) Compile(ctx context.Context) (*Schema, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *Document) Compile(ctx context.Context) (*Schema, error) {
 	}
 }
 
-// Schema returns the compiled schema; where that is broken, or ctx ends first, one that accepts every object.
+// Schema returns the compiled schema, or one that accepts every object if it is broken or ctx ends first.
 func (d *Document) Schema(ctx context.Context) *Schema {
 	schema, err := d.Compile(ctx)
 	if err != nil {
@@ -100,8 +100,8 @@ func (d *Document) Schema(ctx context.Context) *Schema {
 	return schema
 }
 
-// Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil where it leads out of it or
-// nowhere. References by other names than pointers are pointers already (see localReferences).
+// Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil if it leads out of it or nowhere.
+// All references in the document are pointers (see localReferences).
 func (d *Document) Resolve(reference string) *Node {
 	pointer, local := LocalPointer(reference)
 	if !local || d == nil {
@@ -110,8 +110,8 @@ func (d *Document) Resolve(reference string) *Node {
 	return d.root.at(pointer)
 }
 
-// LocalPointer returns the JSON pointer that a reference within its document is (RFC 6901, section 6), and reports
-// whether it is one.
+// LocalPointer returns the JSON pointer of a reference within its document (RFC 6901, section 6), and reports whether
+// it is one.
 func LocalPointer(reference string) (pointer string, ok bool) {
 	pointer, ok = strings.CutPrefix(reference, "#")
 	if text, err := url.PathUnescape(pointer); err == nil {
@@ -120,7 +120,7 @@ func LocalPointer(reference string) (pointer string, ok bool) {
 	return pointer, ok && (pointer == "" || pointer[0] == '/')
 }
 
-// matches reports whether a name matches a pattern of patternProperties. Once the budget is used up, every name does.
+// matches reports whether a name matches a pattern of patternProperties; every name does after the budget is used up.
 func (d *Document) matches(budget *budget, pattern, name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

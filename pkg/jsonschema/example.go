@@ -15,14 +15,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// errNoExample says that no example was found that the schema accepts.
+// errNoExample says that no example was found that fits the schema.
 var errNoExample = errors.New("no example could be made that fits the schema")
 
-// Example makes an arguments object that the schema accepts: the required parameters, with values from examples,
-// default, const and enum where the schema has them, else ones made to fit. It is the basis of commands to paste.
+// Example makes arguments that the schema accepts: the required parameters, with values from examples, default, const
+// and enum if the schema has them, else generated ones. Commands to paste are based on it.
 //
-// The example has been validated, unless the schema is broken and cannot judge. Where nothing fits, the error says so
-// and the best try is returned with it. It wraps ErrSteps where the search took too many steps.
+// The example has been validated, unless the schema is broken. If none fits, the error says so and the best attempt is
+// returned with it. It wraps ErrSteps if the search took too many steps.
 //
 // The error is that of ctx if that ends first.
 func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
@@ -30,7 +30,7 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 	_, broken := d.Compile(ctx)
 	budget := newBudget(ctx, maxExampleSteps)
 	var first json.RawMessage
-	// Each try takes other alternatives; the second also leaves the author's own examples, which need not be right.
+	// Each attempt uses other alternatives; the second also ignores the author's own examples, which may be wrong.
 	const tries = 10
 	for try := range tries {
 		maker := newExampleMaker(d, max(0, try-1), budget)
@@ -43,7 +43,7 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 		if first == nil {
 			first = raw
 		}
-		// Without a judge, one that had to be cut short is none.
+		// Without validation, an unfinished example does not count.
 		if valid && (broken == nil || !maker.effort.spent()) {
 			return raw, nil
 		}
@@ -57,12 +57,12 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 // exampleMaker makes one example.
 type exampleMaker struct {
 	document *Document
-	branch   int  // which of several alternatives to take, and of several values
-	invent   bool // pass over the schema's own examples and defaults
+	branch   int  // which of several alternatives, and of several values
+	invent   bool // ignore the schema's own examples and defaults
 	effort   *effort
 }
 
-// effort is what is left for making one example. A schema can ask for any number of elements, each of any length.
+// effort is what remains for making one example. A schema can require any number of elements of any length.
 type effort struct {
 	schemas int // still to be looked at
 	bytes   int // of text still to be made
@@ -70,9 +70,9 @@ type effort struct {
 }
 
 const (
-	// maxExampleSteps bounds the search for an example, with all that is validated for it.
+	// maxExampleSteps bounds the search for an example, with all validation for it.
 	maxExampleSteps = maxSteps
-	// maxExampleSize is how many bytes of text one example has at most.
+	// maxExampleSize bounds the text of one example, in bytes.
 	maxExampleSize = 64 << 10
 )
 
@@ -81,13 +81,13 @@ func newExampleMaker(document *Document, branch int, budget *budget) *exampleMak
 	return &exampleMaker{document: document, branch: branch, effort: limits}
 }
 
-// spent reports whether the example must be left as it is.
+// spent reports whether the work must end.
 func (e *effort) spent() bool {
 	return e.schemas < 0 || e.bytes < 0 || e.budget.err != nil
 }
 
-// look spends what a look at schemas takes.
-func (e *effort) look(parts Parts) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) } // spent tells
+// look spends the steps of a look at schemas; spent reports the end.
+func (e *effort) look(parts Parts) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) }
 
 // exampleDepth bounds recursive schemas.
 const exampleDepth = 12
@@ -127,7 +127,7 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 	return nil
 }
 
-// parts returns the schema's facets, with one alternative taken of each anyOf and oneOf in it, and that one's facets.
+// parts returns the schema's facets, with one alternative of each anyOf and oneOf in it, and that one's facets.
 func (m *exampleMaker) parts(schema *Node) Parts {
 	return collect(schema, func(part *Node) []*Node {
 		next := conjuncts(part)
@@ -140,7 +140,7 @@ func (m *exampleMaker) parts(schema *Node) Parts {
 	})
 }
 
-// listed takes a value that the schema itself shows.
+// listed returns a value that the schema itself has.
 func (m *exampleMaker) listed(parts Parts, authored bool) (any, bool) {
 	for _, part := range parts {
 		if authored && !m.invent {
@@ -160,7 +160,7 @@ func (m *exampleMaker) listed(parts Parts, authored bool) (any, bool) {
 	return nil, false
 }
 
-// object makes an object of what all parts require.
+// object makes an object with everything that the parts require.
 func (m *exampleMaker) object(parts Parts, depth int) any {
 	made := make(map[string]any)
 	if len(parts) == 0 {
@@ -192,7 +192,7 @@ func (m *exampleMaker) object(parts Parts, depth int) any {
 	return made
 }
 
-// fill adds members until there are so many, or names run out.
+// fill adds members up to a number, or until names run out.
 func (m *exampleMaker) fill(made map[string]any, parts Parts, whole *Node, least, depth int) {
 	for i, repeated := 1, 0; len(made) < least && repeated < words.MaxNamed && !m.effort.spent(); i++ {
 		name := m.memberName(parts, i)
@@ -204,7 +204,7 @@ func (m *exampleMaker) fill(made map[string]any, parts Parts, whole *Node, least
 	}
 }
 
-// memberName makes the i-th name of an object that lists none, by what the parts say of names.
+// memberName makes the i-th name for an object without declared names, by the rules for names.
 func (m *exampleMaker) memberName(parts Parts, i int) string {
 	if names := parts.first("propertyNames"); names != nil {
 		about := m.parts(names)
@@ -233,7 +233,7 @@ func (m *exampleMaker) addProperty(made map[string]any, object *Node, name strin
 	made[name] = m.make(schema, depth+1)
 }
 
-// array makes as many elements as must be there; at least one where that is allowed, since an empty list shows nothing.
+// array makes as many elements as required; at least one if allowed, because an empty list shows nothing.
 func (m *exampleMaker) array(schema *Node, parts Parts, depth int) any {
 	least, most, distinct := 1, branchLimit, false
 	for _, part := range parts {
@@ -263,13 +263,13 @@ func (m *exampleMaker) array(schema *Node, parts Parts, depth int) any {
 	return made
 }
 
-// wholeNumber reads a keyword that counts.
+// wholeNumber reads the value of a keyword that counts.
 func wholeNumber(value *Node) (int, bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(value.Raw())), 10, 64)
 	return int(min(n, maxSteps)), err == nil && n >= 0
 }
 
-// exampleNumber makes a number within the bounds of all parts, the variant-th where several fit.
+// exampleNumber makes a number within the bounds of all parts, the variant-th if several fit.
 func exampleNumber(parts Parts, fraction bool, variant int) any {
 	var low, high, step *big.Rat
 	one := big.NewRat(1, 1)
@@ -307,7 +307,7 @@ func exampleNumber(parts Parts, fraction bool, variant int) any {
 	return rationalJSON(value)
 }
 
-// pickNumber chooses 1 where it fits, else the nearest bound.
+// pickNumber returns 1 if it fits, else the nearest bound.
 func pickNumber(low, high, step *big.Rat, fraction bool) *big.Rat {
 	value := big.NewRat(1, 1)
 	if step != nil {
@@ -326,7 +326,7 @@ func pickNumber(low, high, step *big.Rat, fraction bool) *big.Rat {
 		value.Set(high)
 		switch {
 		case low != nil && low.Cmp(high) > 0:
-			// Only a fraction lies between two open bounds.
+			// Only a fraction fits between two exclusive bounds.
 			value.Quo(value.Add(low, high), big.NewRat(2, 1))
 		case step != nil || !fraction:
 			if step == nil {
@@ -358,7 +358,7 @@ func rational(value *Node) *big.Rat {
 	return parsed
 }
 
-// larger returns the larger of two numbers where sign is 1, the smaller where it is -1; a may be nil.
+// larger returns the larger of two numbers if sign is 1, the smaller if it is -1; a may be nil.
 func larger(a, b *big.Rat, sign int) *big.Rat {
 	if a == nil || b.Cmp(a)*sign > 0 {
 		return b

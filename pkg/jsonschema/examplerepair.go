@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// Repair changes arguments, a JSON object, until the schema accepts them, by what it says is
-// wrong with them; what it cannot repair it returns as its best try.
+// Repair changes arguments, a JSON object, until the schema accepts them, guided by its problems; it returns the best
+// attempt if it fails.
 func (s *Schema) Repair(ctx context.Context, arguments json.RawMessage) json.RawMessage {
 	value, err := rawjson.Decode(arguments)
 	object, ok := value.(map[string]any)
@@ -27,9 +27,9 @@ func (s *Schema) Repair(ctx context.Context, arguments json.RawMessage) json.Raw
 	return result
 }
 
-// settle changes an object until the schema accepts it, by what the schema says is wrong: so it meets conditions (if,
-// then, dependentRequired) that no single part of the schema shows. Members are written in order, what else there is
-// after them. valid is false where no further change helps; raw is then the last try.
+// settle changes an object until the schema accepts it, guided by its problems: so it satisfies conditions (if, then,
+// dependentRequired) that no single part of the schema shows. Members are written in order, others after them. valid is
+// false if no further change helps; raw is then the last attempt.
 func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []string) (raw json.RawMessage, valid bool) {
 	const rounds = 6
 	for range rounds {
@@ -45,7 +45,7 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []str
 	return raw, false
 }
 
-// written returns an object as JSON, its members in the order of names.
+// written returns an object as JSON, with its members in that order.
 func written(object map[string]any, names []string) json.RawMessage {
 	var list []rawjson.Member
 	for _, name := range names {
@@ -60,7 +60,7 @@ func written(object map[string]any, names []string) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// repair takes up problems one by one, and reports whether it changed anything.
+// repair changes what problems report, and reports whether it changed anything.
 func (m *exampleMaker) repair(object map[string]any, problems []Problem) (changed bool) {
 	for _, problem := range problems[:min(len(problems), words.MaxNamed)] {
 		last := len(problem.Location) - 1
@@ -77,7 +77,7 @@ func (m *exampleMaker) repair(object map[string]any, problems []Problem) (change
 	return changed
 }
 
-// repairElement puts an example in the place of an element of an array.
+// repairElement replaces an element of an array by an example.
 func (m *exampleMaker) repairElement(parent []any, problem Problem) bool {
 	at, err := strconv.Atoi(problem.Location[len(problem.Location)-1])
 	schema, known := m.document.at(problem.Location)
@@ -104,7 +104,7 @@ func (m *exampleMaker) repairMember(parent map[string]any, problem Problem) bool
 		parent[name] = value
 		return err == nil
 	}
-	// What a condition says of the name counts as well, unlike in a first try.
+	// Unlike in the first attempt, conditions on the name count as well.
 	around, _ := m.document.at(problem.Location[:last])
 	schema, _ := around.Property(name)
 	if all := around.Branches().named(name); len(all) > 0 {

@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// text makes text of the format, pattern and length that all parts ask for, the
-// variant-th where nothing speaks against several.
+// text makes text of the format, pattern and length that all parts require, the variant-th if several fit.
 func (m *exampleMaker) text(parts Parts, variant int) string {
 	made := m.effort.text(parts, variant)
 	m.effort.bytes -= len(made)
 	return made
 }
 
-// text is exampleMaker.text. What is longer than the effort allows comes out too short.
+// text is exampleMaker.text. Text that exceeds the effort becomes too short.
 func (e *effort) text(parts Parts, variant int) string {
 	text, least, most := "example", 0, -1
 	var pattern string
@@ -49,7 +48,7 @@ func (e *effort) text(parts Parts, variant int) string {
 	return text + suffix
 }
 
-// formatSample returns a value of a format; empty for one that is not known.
+// formatSample returns a value of a format; empty for an unknown one.
 func formatSample(format string) string {
 	switch format {
 	case "date-time":
@@ -82,8 +81,8 @@ func formatSample(format string) string {
 	return ""
 }
 
-// matchingText makes a text that a pattern matches, at least so long, or returns the fallback where the pattern is
-// beyond it: one that is very long, or needs another engine than Go's.
+// matchingText makes a text of at least that length that a pattern matches, or returns the fallback for patterns that
+// are too long or need another engine than Go's.
 func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
@@ -97,7 +96,7 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 		maker.write(tree)
 		return maker.out.String()
 	}
-	// More repetitions never make it shorter, so the first that are enough are found by halving.
+	// More repetitions never make it shorter, so the first number that suffices is found by bisection.
 	first := variant + sort.Search(min(least, branchLimit), func(more int) bool {
 		return utf8.RuneCountInString(write(variant+more)) >= least
 	})
@@ -161,7 +160,7 @@ func (t *patternText) repeat(node *syntax.Regexp, least, most int) {
 	}
 }
 
-// readable picks a character of a class, given as pairs of bounds: a letter or a digit where it has one.
+// readable returns a character of a class, given as pairs of bounds: a letter or a digit if it has one.
 func readable(bounds []rune) rune {
 	for _, wanted := range "a1A0f_-. " {
 		for i := 0; i+1 < len(bounds); i += 2 {

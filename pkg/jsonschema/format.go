@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FormatProblem says what is wrong with text by its format, empty where nothing is or the format is not known (RFC 3339
-// for times, RFC 3986 for URIs, RFC 5321 for addresses). Validation leaves formats alone, since servers disagree about
-// them: it is for whoever asks a person.
+// FormatProblem says what is wrong with text by its format, empty if nothing is or the format is unknown (RFC 3339 for
+// times, RFC 3986 for URIs, RFC 5321 for addresses). Validation ignores formats, because servers disagree about them:
+// this is for forms.
 func FormatProblem(format, text string) string {
 	switch format {
 	case "date":

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// The limits of llama.cpp, which turns the schemas of all tools of a request into one grammar (GBNF) that its model's
-// calls must match. A schema beyond them fails the whole request with "failed to parse grammar".
+// The limits of llama.cpp, which turns the schemas of all tools of a request into one grammar (GBNF) for its model's
+// calls. A schema beyond them fails the whole request with "failed to parse grammar".
 const (
-	// grammarRepeats is how often a rule may be repeated: 1999 times are read, 2000 are not (llama-grammar.cpp,
-	// MAX_REPETITION_THRESHOLD). Versions since August 2026 take more than 2000 for any number.
+	// grammarRepeats bounds the repetitions of a rule: 1999 are accepted, 2000 are not (llama-grammar.cpp,
+	// MAX_REPETITION_THRESHOLD). Versions since August 2026 treat more than 2000 as unlimited.
 	grammarRepeats = 2000
-	// grammarUnions is how many levels of alternatives are still a small grammar: rules multiply with each.
+	// grammarUnions is how many levels of alternatives still make a small grammar: rules multiply with each.
 	grammarUnions = 4
 )
 
-// GrammarLimit is what a schema has that llama.cpp cannot make a grammar of.
+// GrammarLimit is a part of a schema that llama.cpp does not support in grammars.
 type GrammarLimit struct {
 	At      *Subschema
 	Keyword string
 	Text    string // "a pattern with a look-ahead"
-	// Always reports that every version refuses it, however small the rest of the request is.
+	// Always reports that every version refuses it, regardless of the rest of the request.
 	Always bool
 }
 
-// GrammarLimits returns what is beyond the limits of llama.cpp's grammars, parents first.
+// GrammarLimits returns what exceeds the limits of llama.cpp's grammars, parents first.
 func (t *Tree) GrammarLimits() []GrammarLimit {
 	var found []GrammarLimit
 	if !mayExceedGrammar(t.Root.Raw()) {
@@ -56,7 +56,7 @@ func (t *Tree) GrammarLimits() []GrammarLimit {
 	return found
 }
 
-// mayExceedGrammar reports whether a schema has any of the keywords that GrammarLimits asks for. Most have none.
+// mayExceedGrammar reports whether a schema has any keyword that GrammarLimits checks. Most have none.
 func mayExceedGrammar(schema []byte) bool {
 	for _, word := range []string{`"pattern"`, "Length", "Items", "Of\""} {
 		if bytes.Contains(schema, []byte(word)) {
@@ -66,7 +66,7 @@ func mayExceedGrammar(schema []byte) bool {
 	return false
 }
 
-// alternatives returns the keyword by which a schema has several alternatives; null beside a single one is none.
+// alternatives returns the keyword of a schema's alternatives, if there are several; null does not count.
 func (s *Subschema) alternatives() string {
 	for _, keyword := range []string{"oneOf", "anyOf"} {
 		count := 0
@@ -82,8 +82,8 @@ func (s *Subschema) alternatives() string {
 	return ""
 }
 
-// grammarPattern says why llama.cpp cannot make a grammar of a pattern; nothing if it can, or if there is none. It
-// knows neither look-around nor back-references nor classes such as \d, and takes whole texts alone.
+// grammarPattern says why llama.cpp cannot make a grammar of a pattern; empty if it can, or if there is none. It
+// supports neither look-around nor back-references nor classes such as \d, and only matches whole texts.
 func grammarPattern(pattern string) string {
 	if pattern == "" {
 		return ""

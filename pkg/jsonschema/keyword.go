@@ -1,19 +1,19 @@
 package jsonschema
 
-// Holding says in which forms a keyword holds schemas: a set of them.
+// Holding is a set of forms in which a keyword contains schemas.
 type Holding int
 
 // The forms.
 const (
 	HoldsSchema Holding = 1 << iota
 	HoldsList
-	HoldsNamed // names, which are no keywords, and their schemas
+	HoldsNamed // names, which are not keywords, and their schemas
 
 	HoldsNone Holding = 0
 )
 
-// Holds says in which forms a keyword of any draft holds schemas. It is asked about keywords only: a property that is
-// called "items" stands under "properties", and is a name.
+// Holds returns the forms in which a keyword of any draft contains schemas. It is for keywords only: a property named
+// "items" is under "properties", and is a name.
 func Holds(keyword string) Holding {
 	switch keyword {
 	case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
@@ -29,7 +29,7 @@ func Holds(keyword string) Holding {
 	return HoldsNone
 }
 
-// Held says in which one of the forms a keyword holds schemas, given its value.
+// Held returns the form in which a keyword contains schemas, given its value.
 func Held(keyword string, value *Node) Holding {
 	holds := Holds(keyword)
 	if holds == HoldsSchema|HoldsList {
@@ -41,11 +41,11 @@ func Held(keyword string, value *Node) Holding {
 	return holds
 }
 
-// referenceKeywords are those that refer to another schema. The dynamic one of newer and
-// the recursive one of older drafts name the same places in a single document.
+// referenceKeywords refer to another schema. The dynamic one of newer and the recursive one of older drafts name the
+// same places in a single document.
 func referenceKeywords() []string { return []string{"$ref", "$dynamicRef", "$recursiveRef"} }
 
-// KeywordKinds returns the kinds of the values that a keyword speaks about; AnyKind for one that speaks about all.
+// KeywordKinds returns the kinds of value that a keyword applies to; AnyKind for one that applies to all.
 func KeywordKinds(keyword string) Kinds {
 	switch keyword {
 	case "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Kinds is a set of JSON's kinds of value. Numbers are of two: a schema of type integer
-// allows the whole ones, one of type number both.
+// Kinds is a set of JSON's kinds of value. Numbers have two: the type integer allows the whole ones, the type number
+// both.
 type Kinds uint8
 
 // The kinds.
@@ -30,7 +30,7 @@ const (
 // Has reports whether the sets have a kind in common.
 func (k Kinds) Has(other Kinds) bool { return k&other != 0 }
 
-// kindNames are the names that schemas have for kinds; a number that need not be whole has both of its kinds.
+// kindNames are the names of kinds in schemas; a number that need not be whole has both of its kinds.
 var kindNames = [...]struct {
 	kinds Kinds
 	name  string
@@ -44,7 +44,7 @@ var kindNames = [...]struct {
 	{Null, "null"},
 }
 
-// Names lists the kinds as schemas name them; a number that may be whole is one.
+// Names lists the kinds by their names in schemas; a number that may be whole is one.
 func (k Kinds) Names() []string {
 	var names []string
 	for _, kind := range kindNames {
@@ -60,8 +60,8 @@ func (k Kinds) Names() []string {
 // String lists the kinds for people: "integer or null".
 func (k Kinds) String() string { return strings.Join(k.Names(), " or ") }
 
-// KindsNamed returns the kinds that a schema's type allows, also in capitals, as Google's APIs write it; none for a
-// type that JSON Schema does not know.
+// KindsNamed returns the kinds of a type in a schema, also in capitals, as Google's APIs write it; none for a type that
+// JSON Schema does not have.
 func KindsNamed(name string) Kinds {
 	for _, kind := range kindNames {
 		if strings.EqualFold(kind.name, name) {
@@ -91,7 +91,7 @@ func KindOf(value any) Kinds {
 	return Object
 }
 
-// KindsOf returns the kinds that a value's first sign leaves possible: both of numbers.
+// KindsOf returns the kinds that a value can have by its first character: both for numbers.
 func KindsOf(raw json.RawMessage) Kinds {
 	at := rawjson.SpaceEnd(raw, 0)
 	if at >= len(raw) {
@@ -140,16 +140,16 @@ func DescribeKind(value any) string {
 	}
 }
 
-// kindBudget bounds how many parts of a schema one question about kinds looks at.
+// kindBudget bounds the parts of a schema that one question about kinds looks at.
 const kindBudget = 5000
 
-// Kinds returns the kinds of value that the schema allows; AnyKind where it says nothing, or contradicts itself.
+// Kinds returns the kinds of value that the schema allows; AnyKind if it has no rule, or contradicts itself.
 func (n *Node) Kinds() Kinds { return n.Facets().kinds() }
 
 // Kinds returns the kinds of value that the schema allows, as those of a Node.
 func (s *Shape) Kinds() Kinds { return s.whole.kinds() }
 
-// Implied returns the kinds of value that the schema allows, or is meant for where it has no type.
+// Implied returns the kinds of value that the schema allows, or is meant for if it has no type.
 func (s *Shape) Implied() Kinds {
 	if kinds := s.Kinds(); kinds != AnyKind {
 		return kinds
@@ -191,7 +191,7 @@ func allowedBy(parts Parts, budget *int) Kinds {
 // combinations returns the keywords that list alternatives.
 func combinations() []string { return []string{"oneOf", "anyOf"} }
 
-// typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema does not know says nothing.
+// typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema does not have allows all.
 func typeKinds(part *Node) Kinds {
 	if part.Is("false") {
 		return noKinds
@@ -225,8 +225,7 @@ func ownKinds(part *Node) Kinds {
 	return allowed
 }
 
-// impliedKinds guesses the kind of value of schemas without a type, where their keywords
-// leave no doubt what the author meant.
+// impliedKinds guesses the kind of value of schemas without a type, if their keywords make it clear.
 func (parts Parts) impliedKinds() Kinds {
 	if parts.first("properties") != nil || len(parts.first("required").Elements()) > 0 {
 		return Object
@@ -253,8 +252,8 @@ func ownOptions(part *Node) []*Node {
 	return part.Get("enum").Elements()
 }
 
-// Options returns the values that the schema lists, whether as enum, const, or
-// alternatives of them; ok is false where others are valid too.
+// Options returns the values that the schema lists, as enum, const, or alternatives of them; ok is false if others are
+// valid too.
 func (n *Node) Options() (values []any, ok bool) {
 	s := n.Apply().blank()
 	s.outline = true
@@ -271,8 +270,8 @@ func (n *Node) Options() (values []any, ok bool) {
 	return values, true
 }
 
-// TypeName describes what the schema expects in a few words: `"on" or "off"`,
-// "integer", "array of string". It is empty where anything goes.
+// TypeName describes what the schema expects in a few words: `"on" or "off"`, "integer", "array of string". It is empty
+// if anything is allowed.
 func (n *Node) TypeName() string {
 	if values, ok := n.Options(); ok {
 		return listOptions(values, " or ")

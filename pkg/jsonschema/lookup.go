@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// branchLimit bounds how many parts of a schema one question looks at.
+// branchLimit bounds the parts of a schema that one question looks at.
 const branchLimit = 2000
 
-// Parts are schemas that say something of one value.
+// Parts are schemas for one value.
 type Parts []*Node
 
-// Facets returns the schemas that a value must fit together with n: itself, what it refers to, and its allOf, all the
-// way down, each once.
+// Facets returns the schemas that a value must fit together with n: itself, what it refers to, and its allOf,
+// recursively, each once.
 func (n *Node) Facets() Parts { return collect(n, conjuncts) }
 
 // Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
-// property. A name that any of them knows is a name that the tool knows.
+// property. A name in any of them is a name that the tool knows.
 func (n *Node) Branches() Parts {
 	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
 }
 
-// collect follows next from a schema and returns every object on the way once, and what is false.
+// collect follows next from a schema and returns every object on the way once, and the schema false.
 func collect(n *Node, next func(*Node) []*Node) Parts {
-	if !says(n) {
+	if !restricts(n) {
 		return nil
 	}
 	found := Parts{n}
@@ -37,7 +37,7 @@ func collect(n *Node, next func(*Node) []*Node) Parts {
 	for len(queue) > 0 && len(found) < branchLimit {
 		part := queue[0]
 		queue = queue[1:]
-		if !says(part) || seen[part] {
+		if !restricts(part) || seen[part] {
 			continue
 		}
 		seen[part] = true
@@ -47,10 +47,10 @@ func collect(n *Node, next func(*Node) []*Node) Parts {
 	return found
 }
 
-// says reports whether a schema says anything: true does not, and what is no schema is taken for true.
-func says(n *Node) bool { return n.IsObject() || n.Is("false") }
+// restricts reports whether a schema restricts anything: true does not, and other values count as true.
+func restricts(n *Node) bool { return n.IsObject() || n.Is("false") }
 
-// conjuncts returns the schemas that apply with one, next to it.
+// conjuncts returns the schemas that apply together with one.
 func conjuncts(part *Node) []*Node {
 	var parts Parts
 	for _, keyword := range referenceKeywords() {
@@ -69,7 +69,7 @@ func alternatives(part *Node) []*Node {
 	return append(parts, conditions(part)...)
 }
 
-// conditions returns the schemas that apply with one where a condition holds, or does not.
+// conditions returns the schemas that apply with one if a condition holds, or does not.
 func conditions(part *Node) []*Node {
 	var parts Parts
 	for _, keyword := range []string{"then", "else"} {
@@ -87,8 +87,8 @@ func conditions(part *Node) []*Node {
 	return parts
 }
 
-// Names returns the names of all properties that any of the parts knows. A name that a schema only requires, always or
-// because of another, is known as well (NORM-1).
+// Names returns the names of all properties that any of the parts knows, including those that a schema only requires,
+// always or because of another (NORM-1).
 func (parts Parts) Names() map[string]bool {
 	known := make(map[string]bool)
 	add := func(names []string) {
@@ -126,8 +126,8 @@ func (parts Parts) Properties() []Property {
 	return all
 }
 
-// Property returns the schema of one property: what all facets say together, or,
-// where none of them knows the name, what the alternatives that do say.
+// Property returns the schema of one property: what all facets require together, or, if none of them knows the name,
+// the alternatives that do.
 func (n *Node) Property(name string) (*Node, bool) {
 	if all := n.Facets().named(name); len(all) > 0 {
 		return join("allOf", all), true
@@ -160,7 +160,7 @@ func (parts Parts) named(name string) []*Node {
 	return found
 }
 
-// maxMatching is how many steps it may take to match one name against the patterns of one schema.
+// maxMatching bounds the steps for matching one name against the patterns of one schema.
 const maxMatching = 20_000
 
 // first returns a keyword's value in the first of the parts that has it.
@@ -173,8 +173,7 @@ func (parts Parts) first(keyword string) *Node {
 	return nil
 }
 
-// matching returns the schemas whose pattern the name matches. all is false if not all patterns were tried,
-// since that takes too long.
+// matching returns the schemas whose pattern the name matches. all is false if trying all patterns would take too long.
 func (parts Parts) matching(name string) (found []*Node, all bool) {
 	budget := newBudget(context.Background(), maxMatching)
 	for _, part := range parts {
@@ -191,20 +190,20 @@ func (parts Parts) matching(name string) (found []*Node, all bool) {
 	return found, true
 }
 
-// HasPattern reports whether a pattern of the parts matches the name of a property. It is true if that would take too
-// long to find out.
+// HasPattern reports whether a pattern of the parts matches the name of a property, or whether finding out would take
+// too long.
 func (parts Parts) HasPattern(name string) bool {
 	found, all := parts.matching(name)
 	return len(found) > 0 || !all
 }
 
-// Welcomes reports whether any of the parts takes properties that it does not name, and says so.
-func (parts Parts) Welcomes() bool {
-	return slices.ContainsFunc(parts, func(part *Node) bool { return welcomes(part, "additionalProperties") })
+// AcceptsOthers reports whether any of the parts explicitly accepts properties that it does not name.
+func (parts Parts) AcceptsOthers() bool {
+	return slices.ContainsFunc(parts, func(part *Node) bool { return accepts(part, "additionalProperties") })
 }
 
-// welcomes reports whether a keyword is there and is not false.
-func welcomes(part *Node, keyword string) bool {
+// accepts reports whether a keyword is present and not false.
+func accepts(part *Node, keyword string) bool {
 	value := part.Get(keyword)
 	return value != nil && !value.Is("false")
 }
@@ -262,7 +261,7 @@ func (parts Parts) Required() []string {
 	return unique(names)
 }
 
-// Description returns the words that the schema's author wrote about it.
+// Description returns the author's description.
 func (n *Node) Description() string {
 	for _, parts := range []Parts{n.Facets(), n.Branches()} {
 		for _, part := range parts {
@@ -282,7 +281,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// unique drops repetitions and keeps the order.
+// unique removes repetitions and keeps the order.
 func unique(texts []string) []string {
 	var kept []string
 	seen := make(map[string]bool)

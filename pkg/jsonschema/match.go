@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Alternative returns the alternative of a variant that a value fits best, -1 where it fits none.
+// Alternative returns the alternative of a variant that a value fits best, -1 if it fits none.
 func (s *Shape) Alternative(raw json.RawMessage) int {
 	best, choice := 0, -1
 	for i, a := range s.Alternatives {
@@ -22,8 +22,8 @@ func (s *Shape) Alternative(raw json.RawMessage) int {
 	return choice
 }
 
-// takes reports whether an alternative can show a value at all: it is of its type, and
-// one of its options where it has some.
+// takes reports whether an alternative can show a value at all: it has the right type, and is one of the options if
+// there are any.
 func takes(parts Parts, raw json.RawMessage) bool {
 	if parts.types()&KindsOf(raw) == 0 {
 		return false
@@ -32,8 +32,8 @@ func takes(parts Parts, raw json.RawMessage) bool {
 	return choices == nil || slices.ContainsFunc(choices, func(o Option) bool { return rawjson.Same(o.Raw, raw) })
 }
 
-// score says how well a value of the right type fits an alternative: constants count
-// most, then what is required, then names that are known.
+// score measures how well a value of the right type fits an alternative: constants count most, then required names,
+// then known names.
 func score(parts Parts, raw json.RawMessage) int {
 	points := 0
 	if len(parts.options()) > 0 {

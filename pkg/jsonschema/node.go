@@ -9,18 +9,18 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Node is one JSON value, mostly one in a schema. It is cut into its parts when somebody asks for them, and each part
-// exists once, so that a node can be told from another. Members keep their order, and what is not changed keeps its
-// bytes. The methods of a nil Node answer as one that is not there.
+// Node is one JSON value, usually in a schema. It is split into its parts when they are first needed, and each part
+// exists once, so that nodes can be compared by identity. Members keep their order, and what is not changed keeps its
+// bytes. A nil Node is a missing value.
 //
-// Only a node that was made by Build, List or Clone may be changed, by who made it; the nodes in it may not.
+// Only a node made by Build, List or Clone may be changed, and only by its maker; the nodes in it may not.
 type Node struct {
 	doc      *Document
-	raw      json.RawMessage // nil where the node was made of others, until somebody asks for its Bytes
+	raw      json.RawMessage // nil for a node made of others, until Bytes is called
 	cut      sync.Once
 	members  []Member
 	byName   map[string]*Node // of many members
-	repeats  bool             // a name stood twice
+	repeats  bool             // a name is repeated
 	elements []*Node
 }
 
@@ -31,20 +31,20 @@ type Member struct {
 	Node *Node
 }
 
-// NewNode returns a value that no document holds, so that its references lead nowhere.
+// NewNode returns a value without a document, so that its references lead nowhere.
 func NewNode(text json.RawMessage) *Node { return &Node{raw: text} }
 
 // Quoted returns a string.
 func Quoted(text string) *Node { return NewNode(rawjson.Quote(text)) }
 
-// made marks a node as one that has its parts already.
+// made marks a node that already has its parts.
 func made(n *Node) *Node {
 	n.cut.Do(func() {})
 	return n
 }
 
-// Build makes an object of names and values, each of which follows its name: a string, or a *Node; a nil one is left
-// out with its name.
+// Build makes an object of names and values, each of which follows its name: a string, or a *Node; a nil one is omitted
+// with its name.
 func Build(pairs ...any) *Node {
 	n := &Node{members: []Member{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -72,7 +72,7 @@ func Strings(texts []string) *Node {
 	return List(elements...)
 }
 
-// Clone returns a copy that may be changed, with each name once. What is in it stays the very same nodes.
+// Clone returns a copy that may be changed, with each name once. Its parts are the same nodes.
 func (n *Node) Clone() *Node {
 	copied := &Node{doc: n.doc, raw: n.raw, members: slices.Clone(n.Members()), elements: n.Elements()}
 	if n.repeats {
@@ -100,7 +100,7 @@ func (n *Node) Set(name string, value *Node) {
 	n.changed()
 }
 
-// changed forgets what the node was written as.
+// changed discards the text of the node.
 func (n *Node) changed() { n.raw, n.byName = nil, nil }
 
 func indexOf(members []Member, name string) int {
@@ -119,7 +119,7 @@ func (n *Node) Drop(name string) *Node {
 	return value
 }
 
-// Rename gives a member another name in its place.
+// Rename renames a member in its place.
 func (n *Node) Rename(from, to string) {
 	if at := indexOf(n.members, from); at >= 0 {
 		n.members[at] = Member{to, rawjson.Quote(to), n.members[at].Node}
@@ -127,7 +127,7 @@ func (n *Node) Rename(from, to string) {
 	}
 }
 
-// Keep drops all other members than those, and returns what was dropped.
+// Keep removes all other members, and returns them.
 func (n *Node) Keep(keep func(m Member) bool) (dropped []Member) {
 	kept := []Member{}
 	for _, m := range n.members {
@@ -144,7 +144,7 @@ func (n *Node) Keep(keep func(m Member) bool) (dropped []Member) {
 	return dropped
 }
 
-// Map returns a copy whose members or elements are others; the node itself where they are the same.
+// Map returns a copy with changed members or elements; the node itself if none differs.
 func (n *Node) Map(change func(at int, m Member) *Node) *Node {
 	copied, differs := n.Clone(), n.repeats
 	for i, m := range copied.members {
@@ -163,7 +163,7 @@ func (n *Node) Map(change func(at int, m Member) *Node) *Node {
 	return copied
 }
 
-// Sort puts the members into an order; equal ones stay as they are.
+// Sort sorts the members; equal ones keep their order.
 func (n *Node) Sort(compare func(a, b Member) int) {
 	if !slices.IsSortedFunc(n.members, compare) {
 		slices.SortStableFunc(n.members, compare)
@@ -171,10 +171,10 @@ func (n *Node) Sort(compare func(a, b Member) int) {
 	}
 }
 
-// manyMembers is from how many on a name is looked up in a map.
+// manyMembers is the number of members from which names are looked up in a map.
 const manyMembers = 8
 
-// open cuts the node into its parts. Of two members of one name the last counts, as in encoding/json.
+// open splits the node into its parts. Of two members of one name the last counts, as in encoding/json.
 func (n *Node) open() {
 	if n.raw == nil {
 		return
@@ -197,7 +197,7 @@ func (n *Node) open() {
 	})
 }
 
-// once drops all members of a name but the last, which takes the place of the first.
+// once removes all members of a name but the last, which takes the place of the first.
 func once(members []Member) []Member {
 	kept := members[:0]
 	for _, m := range members {
@@ -210,7 +210,7 @@ func once(members []Member) []Member {
 	return kept
 }
 
-// index makes the map of many members, and drops those whose name stands again.
+// index makes the map of many members, and removes repeated names.
 func (n *Node) index() {
 	n.byName = make(map[string]*Node, len(n.members))
 	for _, m := range n.members {
@@ -230,7 +230,7 @@ func (n *Node) index() {
 	}
 }
 
-// Get returns a member's value, nil where there is none.
+// Get returns a member's value, nil if there is none.
 func (n *Node) Get(name string) *Node {
 	members := n.Members()
 	if n != nil && n.byName != nil {
@@ -262,7 +262,7 @@ func (n *Node) Elements() []*Node {
 	return n.elements
 }
 
-// Raw returns the value as it is written; nil for one that is made of others.
+// Raw returns the value as it is written; nil for one made of others.
 func (n *Node) Raw() json.RawMessage {
 	if n == nil {
 		return nil
@@ -270,7 +270,7 @@ func (n *Node) Raw() json.RawMessage {
 	return n.raw
 }
 
-// Bytes is Raw that writes what is made of others. Such a node is for one goroutine.
+// Bytes is Raw that also writes a node made of others. Such a node is for one goroutine.
 func (n *Node) Bytes() json.RawMessage {
 	switch {
 	case n == nil || n.raw != nil:
@@ -290,13 +290,13 @@ func (n *Node) Bytes() json.RawMessage {
 	return n.Raw()
 }
 
-// Equal reports whether two values are written in the same way.
+// Equal reports whether two values have the same text.
 func (n *Node) Equal(other *Node) bool { return n == other || bytes.Equal(n.Bytes(), other.Bytes()) }
 
-// Same reports whether two values are equal, but for spaces.
+// Same reports whether two values are equal except for spaces.
 func (n *Node) Same(other *Node) bool { return n == other || rawjson.Same(n.Bytes(), other.Bytes()) }
 
-// Text returns what a string says, empty for every other value.
+// Text returns the text of a string, empty for every other value.
 func (n *Node) Text() string {
 	if !n.IsString() {
 		return ""
@@ -327,10 +327,10 @@ func begins(text []byte, sign byte) bool {
 	return at < len(text) && text[at] == sign
 }
 
-// present reports whether there is a value other than null.
+// present reports whether there is a value that is not null.
 func (n *Node) present() bool { return n != nil && !n.Is("null") }
 
-// Value returns a member's value, nil where there is none, or null.
+// Value returns a member's value, nil if it is missing or null.
 func (n *Node) Value(name string) *Node {
 	if value := n.Get(name); value.present() {
 		return value
@@ -338,13 +338,13 @@ func (n *Node) Value(name string) *Node {
 	return nil
 }
 
-// value decodes the node, with every digit of its numbers.
+// value decodes the node, with all digits of its numbers.
 func (n *Node) value() any {
 	value, _ := rawjson.Decode(n.Raw())
 	return value
 }
 
-// Texts returns what the strings of a list say.
+// Texts returns the texts of the strings in a list.
 func (n *Node) Texts() []string {
 	var list []string
 	for _, element := range n.Elements() {
@@ -355,7 +355,7 @@ func (n *Node) Texts() []string {
 	return list
 }
 
-// without returns the same object with members left out; the others stay the very same nodes.
+// without returns the same object without some members; the others are the same nodes.
 func (n *Node) without(names ...string) *Node {
 	rest := &Node{doc: n.doc, members: []Member{}}
 	for _, m := range n.Members() {
@@ -366,7 +366,7 @@ func (n *Node) without(names ...string) *Node {
 	return rest
 }
 
-// join makes one schema of several.
+// join combines several schemas into one.
 func join(keyword string, schemas []*Node) *Node {
 	if len(schemas) == 1 {
 		return schemas[0]

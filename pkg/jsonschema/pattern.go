@@ -20,12 +20,12 @@ const (
 	workPerStep  = 5000                   // of that
 )
 
-// patterns compiles the regular expressions of one schema. JSON Schema means ECMAScript's; Go's engine reads most of
-// them, in linear time, and decides where it can. Only what it lacks (look-around, back references, \u escapes) goes to
-// a backtracking engine, under a timeout.
+// patterns compiles the regular expressions of one schema. JSON Schema uses ECMAScript's; Go's engine reads most of
+// them, in linear time, and is used if it can. Only patterns that it does not support (look-around, back references, \u
+// escapes) go to a backtracking engine, with a timeout.
 //
-// A pattern that neither engine reads is the schema author's slip. It is left out and remembered, rather than turned
-// into a broken schema: everything else that the schema says is still worth checking.
+// A pattern that neither engine reads is a mistake of the author. It is recorded and not checked, but does not make the
+// schema broken: the rest of it is still worth checking.
 type patterns struct {
 	meter   *meter
 	ignored []string // patterns that are not checked, in order
@@ -48,8 +48,8 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	return &ignoredPattern{text}, nil
 }
 
-// ignore remembers a pattern once: the engine is asked for it twice, when the
-// schema is held against its meta-schema and when it is compiled.
+// ignore records a pattern once: the engine is asked for it twice, when the schema is checked against its meta-schema
+// and when it is compiled.
 func (p *patterns) ignore(text string) {
 	text = words.Shorten(text, words.MaxGiven)
 	for _, known := range p.ignored {
@@ -69,8 +69,8 @@ type linearPattern struct {
 
 func (p *linearPattern) String() string { return p.re.String() }
 
-// MatchString gives up where finding out would cost too much: a pattern such as
-// (.{0,1000}){9} on a long text. The server then judges.
+// MatchString gives up on work that would take too long: a pattern such as (.{0,1000}){9} on a long text. The server
+// then decides.
 func (p *linearPattern) MatchString(text string) bool {
 	work := p.size * len(text)
 	if work > maxMatchWork {
@@ -81,8 +81,8 @@ func (p *linearPattern) MatchString(text string) bool {
 	return p.re.MatchString(text)
 }
 
-// programSize returns how many instructions a pattern has at most, without writing them: repetitions are written out,
-// so that ten bytes can become a thousand instructions. It is 0 for a pattern that Go's engine does not read.
+// programSize returns the most instructions a pattern can have, without compiling it: repetitions are expanded, so that
+// ten bytes can become a thousand instructions. It is 0 for a pattern that Go's engine does not read.
 func programSize(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -102,7 +102,7 @@ func instructions(tree *syntax.Regexp) int {
 	return size
 }
 
-// backtrackingPattern is a pattern that needs ECMAScript's own features.
+// backtrackingPattern is a pattern that needs features of ECMAScript.
 type backtrackingPattern struct {
 	re    *regexp2.Regexp
 	meter *meter
@@ -110,7 +110,7 @@ type backtrackingPattern struct {
 
 func (p *backtrackingPattern) String() string { return p.re.String() }
 
-// MatchString gives up when its time is up: only the server can judge.
+// MatchString gives up after the timeout; the server then decides.
 func (p *backtrackingPattern) MatchString(text string) bool {
 	p.meter.spend(1 + len(text)/bytesPerStep)
 	matched, err := p.re.MatchString(text)
@@ -127,8 +127,8 @@ type ignoredPattern struct{ text string }
 func (p *ignoredPattern) String() string          { return p.text }
 func (p *ignoredPattern) MatchString(string) bool { return true }
 
-// matcher matches names against a document's patterns, each compiled once. One that
-// took too long on a name counts as matched by all that follow.
+// matcher matches names against a document's patterns, each compiled once. A pattern that took too long on a name
+// matches all later ones.
 type matcher struct {
 	engine   patterns
 	compiled map[string]jsonschema.Regexp
@@ -144,7 +144,7 @@ func newMatcher() *matcher {
 	return &matcher{engine: patterns{meter: &meter{}}, compiled: make(map[string]jsonschema.Regexp)}
 }
 
-// match reports whether a name matches a pattern. Once the budget is used up, every name matches.
+// match reports whether a name matches a pattern; every name does after the budget is used up.
 func (m *matcher) match(budget *budget, pattern, name string) (matched bool) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -8,14 +8,13 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// localReferences returns a schema whose references to places in the same document are JSON pointers from its root (RFC
-// 6901, "#/$defs/level"), however the schema writes them: by $anchor, by $id, counted from an embedded schema with an
-// $id of its own, by $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic reference
-// leads where it does for who starts at the root. References that lead elsewhere stay as they are, and so does every
-// other byte; those to an anchor that is missing count from the root ("#missing"). What is no schema, or too large for
-// one, is returned as it is.
+// localReferences returns a schema whose references within the document are JSON pointers from its root (RFC 6901,
+// "#/$defs/level"), however the schema writes them: by $anchor, by $id, relative to an embedded schema with its own
+// $id, by $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic reference is resolved
+// from the root. Other references are unchanged, and so is every other byte; those to a missing anchor count from the
+// root ("#missing"). Text that is not a schema, or too large for one, is returned unchanged.
 //
-// Every Document begins with it, so that its references come to the same places as validation does.
+// Every Document starts with it, so that its references lead to the same places as in validation.
 func localReferences(schema json.RawMessage) json.RawMessage {
 	text := string(schema)
 	if len(schema) > MaxSize || !strings.Contains(text, `ef"`) ||
@@ -36,8 +35,8 @@ func localReferences(schema json.RawMessage) json.RawMessage {
 	return replaced(root, edits).Bytes()
 }
 
-// The bounds of what a hostile schema can ask for: addresses that are longer than
-// addresses are, and pointers that are much longer than the references they replace.
+// The bounds for hostile schemas: on the length of addresses, and on pointers that are much longer than the references
+// they replace.
 const (
 	maxBase    = 2000
 	maxRewrite = MaxSize
@@ -74,7 +73,7 @@ func newReferences(root *Node) *references {
 	return r
 }
 
-// readTree takes the names and references of the subschemas that were added to the tree since it last did.
+// readTree reads the names and references of the subschemas that were added to the tree since the last call.
 func (r *references) readTree() {
 	for ; r.read < len(r.tree.All); r.read++ {
 		place := r.tree.All[r.read]
@@ -82,7 +81,7 @@ func (r *references) readTree() {
 		if place.Parent != nil {
 			r.bases[place] = r.bases[place.Parent]
 		}
-		r.takeNames(place)
+		r.readNames(place)
 		for _, keyword := range referenceKeywords() {
 			if written := place.Get(keyword); written != nil && rawjson.IsString(written.raw) {
 				r.all = append(r.all, reference{place, keyword, written.Text()})
@@ -91,8 +90,8 @@ func (r *references) readTree() {
 	}
 }
 
-// takeNames notes by which names a schema can be referred to.
-func (r *references) takeNames(place *Subschema) {
+// readNames records the names by which a schema can be referred to.
+func (r *references) readNames(place *Subschema) {
 	if id := place.Get(r.idKeyword); id != nil && rawjson.IsString(id.raw) {
 		id := id.Text()
 		base, fragment, _ := strings.Cut(resolveURI(r.bases[place], id), "#")
@@ -113,7 +112,7 @@ func (r *references) takeNames(place *Subschema) {
 	}
 }
 
-// rewritten returns the references that are not written as they should be, with the text that they should have.
+// rewritten returns the references to be rewritten, with their new text.
 func (r *references) rewritten() []reference {
 	var found []reference
 	size := 0
@@ -141,7 +140,7 @@ func (r *references) pointer(one reference) (string, bool) {
 	}
 	if fragment != "" && !strings.HasPrefix(fragment, "/") {
 		target := r.anchor(one.keyword, document, fragment)
-		if target == nil { // no pointer either, so it stays one that leads nowhere in this document
+		if target == nil { // not a pointer, so that it leads nowhere in this document
 			return "#" + fragment, true
 		}
 		return "#" + fragmentOf(target), true
@@ -153,7 +152,7 @@ func (r *references) pointer(one reference) (string, bool) {
 	return "#" + fragmentOf(start) + fragment, true
 }
 
-// anchor finds the schema of an anchor. A dynamic one is that of the outermost schema, where that has one of the name.
+// anchor finds the schema of an anchor. A dynamic anchor is that of the outermost schema with the name.
 func (r *references) anchor(keyword, document, fragment string) *Subschema {
 	if name, err := url.PathUnescape(fragment); err == nil {
 		fragment = name
@@ -169,7 +168,7 @@ func recursive(place *Subschema) bool {
 	return place.Get("$recursiveAnchor").Is("true")
 }
 
-// follow reads what a pointer leads to, which may be an object that is no schema by its place.
+// follow reads the target of a pointer, which may be an object in a place for other values.
 func (r *references) follow(start *Subschema, fragment string) {
 	if pointer, err := url.PathUnescape(fragment); err == nil {
 		r.tree.from(start, pointer)
@@ -177,7 +176,7 @@ func (r *references) follow(start *Subschema, fragment string) {
 	}
 }
 
-// fragmentOf returns the JSON pointer to a place, as a URI's fragment has it (RFC 6901, section 6).
+// fragmentOf returns the JSON pointer to a place as a URI's fragment (RFC 6901, section 6).
 func fragmentOf(place *Subschema) string {
 	var fragment strings.Builder
 	for _, token := range rawjson.Tokens(place.Pointer()) {
@@ -186,8 +185,7 @@ func fragmentOf(place *Subschema) string {
 	return fragment.String()
 }
 
-// resolveURI resolves a reference against a base; what cannot be read, or comes out
-// longer than an address is, stays as it is.
+// resolveURI resolves a reference against a base; it is unchanged if it cannot be read, or becomes too long.
 func resolveURI(base, reference string) string {
 	if strings.HasPrefix(reference, "#") {
 		return base + reference
@@ -209,7 +207,7 @@ func resolveURI(base, reference string) string {
 	return reference
 }
 
-// replaced returns a value in which some of its nodes are others.
+// replaced returns a value with some of its nodes replaced.
 func replaced(n *Node, edits map[*Node]*Node) *Node {
 	if other := edits[n]; other != nil {
 		n = other

@@ -18,35 +18,34 @@ import (
 	"toolx/pkg/words"
 )
 
-// report turns the validator's tree of errors into a list that a person can act on.
+// report turns the validator's tree of errors into a list for people.
 type report struct {
 	document *Document
 	value    any // the arguments
-	// budget bounds the work. Once it is used up, the report stays as it is.
+	// budget bounds the work. When it is used up, the report is final.
 	budget *budget
 	// choice reports whether the errors are those of one alternative among several.
 	choice   bool
 	problems []Problem
 	unknown  []UnknownParameter
 	reported map[string]bool // the paths of unknown
-	// places are what the schema says of the values that problems are about, by their
-	// locations: thousands of problems may be about one value.
+	// places has what the schema says of the values with problems, by their locations: thousands of problems may be about
+	// one value.
 	places map[string]*place
 }
 
-// place is what a schema says about one value in the arguments. What costs a look at all
-// its parts is found out when it is asked for.
+// place is what a schema says about one value in the arguments. Expensive parts are computed when needed.
 type place struct {
 	schema      *Node // nil where the schema says nothing
 	given       string
 	names       *names
-	missing     int // names that were said to be missing
+	missing     int // names that were reported as missing
 	described   bool
 	description string
 	options     []any // nil where other values are valid too
 }
 
-// names are those that a schema has for the members of an object.
+// names are the member names of a schema for an object.
 type names struct {
 	set    map[string]bool
 	sorted []string
@@ -63,7 +62,7 @@ func newReport(document *Document, value any, budget *budget) *report {
 	}
 }
 
-// addAll takes the error of the whole. It adds at least one problem or unknown parameter.
+// addAll adds the error of the whole. It adds at least one problem or unknown parameter.
 func (r *report) addAll(err *jsonschema.ValidationError) {
 	r.add(err)
 	if r.budget.err != nil && len(r.problems)+len(r.unknown) == 0 {
@@ -78,7 +77,7 @@ func (r *report) add(err *jsonschema.ValidationError) {
 	}
 	switch k := err.ErrorKind.(type) {
 	case nil:
-		// Below a "not" or an "if" the validator keeps no reasons.
+		// The validator keeps no reasons below a "not" or an "if".
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range err.Causes {
 			r.add(cause)
@@ -132,7 +131,7 @@ func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	r.problems = append(r.problems, problem)
 }
 
-// listedIn returns how many steps it takes to write what an error lists.
+// listedIn returns the steps for writing what an error lists.
 func listedIn(err *jsonschema.ValidationError) int {
 	if enum, is := err.ErrorKind.(*kind.Enum); is {
 		return len(enum.Want) / itemsPerStep
@@ -141,14 +140,13 @@ func listedIn(err *jsonschema.ValidationError) int {
 }
 
 const (
-	// maxDescribed bounds how many missing names of one object are described, for all alternatives of its schema.
+	// maxDescribed bounds the missing names of one object that are described, for all alternatives of its schema.
 	maxDescribed = 200
-	// stepsPerDescription is what it takes to find out what a schema says of a name.
+	// stepsPerDescription is the cost of finding the description of a name.
 	stepsPerDescription = 20
 )
 
-// addMissing adds a problem for each name that an object lacks. because is the
-// parameter that makes them necessary, or empty.
+// addMissing adds a problem for each name that an object lacks. because is the parameter that requires them, or empty.
 func (r *report) addMissing(location, names []string, because string) {
 	object := r.place(location)
 	for _, name := range names {
@@ -172,10 +170,10 @@ func (r *report) addMissing(location, names []string, because string) {
 	}
 }
 
-// addOutside takes a parameter that a closed schema (additionalProperties: false) does not admit. One that the schema
-// names nowhere is unknown, not a problem (VAL-2). One that it names in another alternative does not go with the rest.
-// One that it names in another part of an allOf is the well-known mistake of two closed schemas that exclude each
-// other's parameters; servers never mean it.
+// addOutside adds a parameter that a closed schema (additionalProperties: false) does not allow. If the schema does not
+// name it anywhere, it is unknown, not a problem (VAL-2). If another alternative names it, it does not fit the others.
+// If another part of an allOf names it, that is the common mistake of two closed schemas that exclude each other's
+// parameters; servers never mean it.
 func (r *report) addOutside(location []string) {
 	last := len(location) - 1
 	known := r.namesIn(location[:last])
@@ -192,17 +190,17 @@ func (r *report) addOutside(location []string) {
 }
 
 func (r *report) addUnknownParameter(location, known []string) {
-	r.takeUnknown(UnknownParameter{Path: r.path(location), Known: known, name: location[len(location)-1]})
+	r.mergeUnknown(UnknownParameter{Path: r.path(location), Known: known, name: location[len(location)-1]})
 }
 
-func (r *report) takeUnknown(u UnknownParameter) {
+func (r *report) mergeUnknown(u UnknownParameter) {
 	if !r.reported[u.Path] {
 		r.reported[u.Path] = true
 		r.unknown = append(r.unknown, u)
 	}
 }
 
-// namesIn returns the names that the object at a location can have.
+// namesIn returns the names that the object at a location may have.
 func (r *report) namesIn(location []string) *names {
 	at := r.place(location)
 	if at.names == nil {
@@ -221,7 +219,7 @@ func (r *report) place(location []string) *place {
 	return r.places[key]
 }
 
-// describe fills in the words and the values that the schema has for the place.
+// describe fills in the description and the values of the place.
 func (p *place) describe() *place {
 	if !p.described {
 		p.described = true
@@ -262,8 +260,8 @@ func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return err
 }
 
-// sorted returns the problems in an order that does not change from run to run:
-// what is missing first, each as its schema lists it, then the others by path.
+// sorted returns the problems in a stable order: first the missing ones, as their schemas list them, then the others by
+// path.
 func (r *report) sorted() []Problem {
 	SortProblems(r.problems)
 	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
@@ -271,7 +269,7 @@ func (r *report) sorted() []Problem {
 		func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
 }
 
-// SortProblems puts problems into the order that Check reports them in.
+// SortProblems sorts problems into the order of Check.
 func SortProblems(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		missingA, missingB := a.Reason == ReasonMissing, b.Reason == ReasonMissing
@@ -292,8 +290,8 @@ func SortProblems(problems []Problem) {
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
-// path writes a location in the arguments as a person would: options.mode, items[2]. A name that is the whole location
-// may have dots and spaces: that is how it is given on the command line too.
+// path writes a location in the arguments for people: options.mode, items[2]. A name that is the whole location may
+// have dots and spaces, as on the command line.
 func (r *report) path(location []string) string {
 	if len(location) == 1 && location[0] != "" && !strings.ContainsAny(location[0], "[]\"'") {
 		return location[0]
@@ -317,13 +315,13 @@ func (r *report) path(location []string) string {
 	return path.String()
 }
 
-// valueAt follows names and indexes into a value; nil where they lead nowhere.
+// valueAt follows names and indexes into a value; nil if they lead nowhere.
 func valueAt(value any, location []string) any {
 	found, _ := rawjson.At(value, rawjson.Pointer(location...))
 	return found
 }
 
-// problemOf says what is wrong with one value; Path stays empty.
+// problemOf describes what is wrong with one value, without a Path.
 func problemOf(err *jsonschema.ValidationError, given string) Problem {
 	if problem, ok := lengthProblem(err.ErrorKind, given); ok {
 		return problem
@@ -383,7 +381,7 @@ func problemOf(err *jsonschema.ValidationError, given string) Problem {
 	return problem
 }
 
-// lengthProblem says what is wrong with the length of a text, an array or an object; ok is false if nothing is.
+// lengthProblem describes a wrong length of a text, an array or an object; ok is false if it is right.
 func lengthProblem(of jsonschema.ErrorKind, given string) (problem Problem, ok bool) {
 	set := func(expected, given string) {
 		problem = Problem{Reason: ReasonLength, Expected: expected, Given: given}
@@ -407,7 +405,7 @@ func lengthProblem(of jsonschema.ErrorKind, given string) (problem Problem, ok b
 	return problem, problem.Reason != ""
 }
 
-// findCycle looks for a schema that refers to itself without end: what else the validator says then is worth nothing.
+// findCycle looks for a schema that refers to itself endlessly: the validator's other errors are then meaningless.
 func findCycle(err *jsonschema.ValidationError) error {
 	switch k := err.ErrorKind.(type) {
 	case *kind.RefCycle:
@@ -423,7 +421,7 @@ func findCycle(err *jsonschema.ValidationError) error {
 	return nil
 }
 
-// given returns a value as JSON, cut to fit a message.
+// given returns a value as JSON, shortened for a message.
 func given(value any) string {
 	raw, err := rawjson.Marshal(value)
 	if err != nil {
@@ -432,7 +430,7 @@ func given(value any) string {
 	return words.Shorten(string(raw), words.MaxGiven)
 }
 
-// GivenText returns text that may not be JSON, quoted where it is not.
+// GivenText returns text that may not be JSON, quoted if it is not.
 func GivenText(text []byte) string {
 	if json.Valid(text) {
 		return words.Shorten(strings.TrimSpace(string(text)), words.MaxGiven)
@@ -440,7 +438,7 @@ func GivenText(text []byte) string {
 	return words.Shorten(string(rawjson.Quote(words.Shorten(string(text), words.MaxGiven))), words.MaxGiven)
 }
 
-// oneOf returns the expectation of one of several values.
+// oneOf returns the expectation for one of several values.
 func oneOf(values []any) string {
 	if len(values) == 1 {
 		return given(values[0])

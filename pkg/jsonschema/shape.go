@@ -13,7 +13,7 @@ type ShapeKind int
 
 // The kinds of shape.
 const (
-	ShapeJSON    ShapeKind = iota // what no other kind can express
+	ShapeJSON    ShapeKind = iota // everything else
 	ShapeText                     // a string, of one line or several
 	ShapeNumber                   // its digits, as they are typed
 	ShapeBool                     // true or false
@@ -28,29 +28,28 @@ func (k ShapeKind) String() string {
 	return [...]string{"JSON", "text", "number", "boolean", "choice", "object", "array", "variant"}[k]
 }
 
-// Shape is what a schema says about one value, as far as a form or a signature can show it. What
-// it cannot show is still checked: validation goes by the schema itself.
+// Shape is what a form or a signature can show of a schema for one value. Validation also checks the rest.
 type Shape struct {
 	Applied
 	Kind     ShapeKind
 	Whole    bool // of a number: no fraction
 	Nullable bool
-	Why      string // of JSON: why it is no other kind
+	Why      string // of JSON: why it has no other kind
 
 	Title, Description, Format string
-	Default                    *Node   // a hint, never sent by itself; nil where there is none
-	Examples                   []*Node // offered
+	Default                    *Node   // a hint, never sent automatically; nil if there is none
+	Examples                   []*Node // as suggestions
 
 	Options []Option // of an enum
 
 	Properties   []Property // of an object, in the schema's order
 	Additional   *Node      // the schema of members that have no name here; may be nil
-	IsMap        bool       // members with free names are what it is for
-	Bare         bool       // it is a map only because it says nothing at all
-	Items        *Node      // of an array; nil where anything goes
-	Tuple        []*Node    // the schemas of an array's elements by their place; nil where all have one
+	IsMap        bool       // it is for members with free names
+	Bare         bool       // it is a map only because it has no rules at all
+	Items        *Node      // of an array; nil if anything is allowed
+	Tuple        []*Node    // the schemas of an array's elements by position; nil if all have the same
 	Alternatives []Alternative
-	// Unknown are the names of types that JSON Schema does not know, where no others are given.
+	// Unknown are names of types that JSON Schema does not have, if there are no others.
 	Unknown []string
 
 	aside   []*Node // the alternatives that only set conditions: what they name is offered
@@ -59,7 +58,7 @@ type Shape struct {
 	budget  int     // how many schemas may still be looked at
 }
 
-// Limits are the bounds of a value, as they are written; nil where there is none.
+// Limits are the bounds of a value, as they are written; nil if there is none.
 type Limits struct {
 	Minimum, Above, Maximum, Below, Step *Node // of numbers; Above and Below exclude the bound
 	Shortest, Longest, Pattern           *Node // of strings
@@ -69,7 +68,7 @@ type Limits struct {
 // Option is one value of an enum.
 type Option struct {
 	Raw   json.RawMessage
-	Label string // empty where the schema has none
+	Label string // empty if the schema has none
 }
 
 // Property is a named field of an object.
@@ -81,9 +80,9 @@ type Property struct {
 // Applied are the schemas that apply together to one value.
 type Applied struct {
 	Parts Parts
-	// Target is where the first reference among them leads; nil where none leads anywhere.
+	// Target is the target of the first reference among them; nil if none leads anywhere.
 	Target *Node
-	// Known is false where a reference leads out of the document or Nowhere.
+	// Known is false if a reference leads out of the document or nowhere.
 	Known bool
 	// Name is the last part of the reference to Target, or of the last that leads nowhere: "Node" of "#/$defs/Node".
 	Name string
@@ -102,8 +101,8 @@ const (
 	MaxAlternatives = 200    // of one variant; more are left to JSON
 )
 
-// Apply returns the schemas that apply together with n: those that it refers to, and
-// those of allOf. Of a nil Node there are none.
+// Apply returns the schemas that apply together with n: those that it refers to, and those of allOf. A nil Node has
+// none.
 func (n *Node) Apply() Applied {
 	applied := Applied{Parts: n.Facets(), Known: true}
 	for _, part := range applied.Parts {
@@ -129,7 +128,7 @@ func referenceName(reference string) string {
 }
 
 // Arguments returns the shape of the arguments that a schema describes, which are an object. Its Target is the whole
-// schema where that is no reference.
+// schema if that is not a reference.
 func (d *Document) Arguments() *Shape {
 	whole := d.root.Apply()
 	object := whole
@@ -154,14 +153,14 @@ func typeNode(name string) *Node {
 	return &Node{members: []Member{{Name: "type", Node: Quoted(name)}}}
 }
 
-// Shape returns the shape of the values that n describes, with those schemas that apply together with it.
+// Shape returns the shape of the values that n describes, with the schemas that apply together with it.
 func (n *Node) Shape() *Shape { return n.Apply().Shape() }
 
-// Shape returns the shape of schemas that apply together. It merges what can be merged: nullable wrappers, lists of
-// constants, alternatives that only add conditions. What is left of alternatives is a variant.
+// Shape returns the shape of schemas that apply together. It merges nullable wrappers, lists of constants, and
+// alternatives that only add conditions. Other alternatives become a variant.
 func (a Applied) Shape() *Shape { return a.blank().find() }
 
-// find finds the shape of parts of which nothing is known yet.
+// find finds the shape of parts.
 func (s *Shape) find() *Shape {
 	for range maxRounds {
 		at, keyword := combination(s.Parts)
@@ -199,12 +198,12 @@ func (s *Shape) find() *Shape {
 	return s.describe().asJSON("combined too deeply")
 }
 
-// blank returns a shape of which nothing but its parts is known.
+// blank returns a shape with parts and nothing else.
 func (a Applied) blank() *Shape {
 	return &Shape{Applied: a, whole: a.Parts, budget: maxLookedAt - len(a.Parts)}
 }
 
-// asJSON leaves the value to JSON, null too.
+// asJSON makes the value JSON, which may be null.
 func (s *Shape) asJSON(why string) *Shape {
 	s.Kind, s.Why, s.Nullable = ShapeJSON, why, true
 	return s
@@ -213,8 +212,8 @@ func (s *Shape) asJSON(why string) *Shape {
 // LookedAt returns how many schemas were read for the shape.
 func (s *Shape) LookedAt() int { return maxLookedAt - s.budget }
 
-// take returns what a walk finds from a schema, while there is budget.
-func (s *Shape) take(n *Node, walk func(*Node) Parts) Parts {
+// look returns the schemas that a walk finds, while there is budget.
+func (s *Shape) look(n *Node, walk func(*Node) Parts) Parts {
 	if s.budget < 0 {
 		return nil
 	}
@@ -223,7 +222,7 @@ func (s *Shape) take(n *Node, walk func(*Node) Parts) Parts {
 	return found
 }
 
-// loose returns the shape of an object of which parts say too much for a form, or what no object can be: it has the
+// loose returns the shape of an object whose parts are too complex for a form, or do not describe an object: it has the
 // members that they name.
 func (a Applied) loose() *Shape {
 	s := a.blank()
@@ -237,16 +236,16 @@ func (a Applied) loose() *Shape {
 	return s.plain()
 }
 
-// AnyValue is why a field is JSON whose schema says nothing of its type.
+// AnyValue is why a field is JSON if its schema has no type.
 const AnyValue = "any value"
 
-// Nowhere is why a field is JSON whose schema cannot be found.
+// Nowhere is why a field is JSON if its schema cannot be found.
 const Nowhere = "a reference that leads nowhere"
 
-// NoValue is why a field is JSON whose schema admits nothing.
+// NoValue is why a field is JSON if its schema allows no value.
 const NoValue = "no value fits"
 
-// plain finds the shape of parts without alternatives; those that only set conditions stand aside.
+// plain finds the shape of parts without alternatives, except those that only set conditions.
 func (s *Shape) plain() *Shape {
 	nullable := s.Nullable
 	s.describe()
@@ -257,7 +256,7 @@ func (s *Shape) plain() *Shape {
 	kinds := s.Parts.types()
 	untyped := kinds == AnyKind
 	if untyped {
-		if s.Unknown = s.Parts.unknownTypes(); len(s.Unknown) == 0 { // else keywords say nothing of what is meant
+		if s.Unknown = s.Parts.unknownTypes(); len(s.Unknown) == 0 { // else keywords do not show what is meant
 			kinds = s.Parts.impliedKinds()
 		}
 	}
@@ -281,7 +280,7 @@ func (s *Shape) plain() *Shape {
 	return s
 }
 
-// unknownTypes returns the names in the first type that schemas give, where JSON Schema knows none.
+// unknownTypes returns the names in the first type that schemas have, for types that JSON Schema does not have.
 func (parts Parts) unknownTypes() []string {
 	written := parts.first("type")
 	if text := written.Text(); text != "" {
@@ -290,7 +289,7 @@ func (parts Parts) unknownTypes() []string {
 	return written.Texts()
 }
 
-// typed fills in the shape of a value of one type.
+// typed sets the shape of a value of one type.
 func (s *Shape) typed(name string) {
 	switch name {
 	case "string":
@@ -308,7 +307,7 @@ func (s *Shape) typed(name string) {
 	}
 }
 
-// array: rows of one shape. A tuple gives each place its own, which no list of rows can show.
+// array sets the shape of an array: rows of one shape. In a tuple each position has its own, which rows cannot show.
 func (s *Shape) array() {
 	s.Kind, s.Items = ShapeArray, s.Parts.first("items")
 	s.Tuple = s.Parts.first("prefixItems").Elements()
@@ -335,7 +334,7 @@ func (s *Shape) object() {
 	}
 	for _, part := range s.Parts {
 		for _, condition := range conditions(part) {
-			for _, part := range s.take(condition, (*Node).Facets) {
+			for _, part := range s.look(condition, (*Node).Facets) {
 				for _, m := range part.Get("properties").Members() {
 					add(m)
 				}
@@ -353,8 +352,8 @@ func (s *Shape) object() {
 	s.members()
 }
 
-// Fields returns the properties of an object, or those of all shapes that a value may have. A property is what any of
-// the shapes makes of it, and required where each of them requires it.
+// Fields returns the properties of an object, or those of all shapes that a value may have. A property has the
+// alternatives of all shapes, and is required if all require it.
 func (s *Shape) Fields() []Property {
 	if s.Kind != ShapeVariant {
 		return s.Properties
@@ -385,8 +384,8 @@ func (s *Shape) Fields() []Property {
 	return all
 }
 
-// Limits returns the bounds that the nearest part sets. Those of draft 4, which excludes a bound by a boolean beside
-// it, are told as in later drafts.
+// Limits returns the bounds of the nearest part. Draft 4's form, a boolean beside the bound, is converted to that of
+// later drafts.
 func (s *Shape) Limits() Limits {
 	first := func(keyword string) *Node { return s.Parts.first(keyword) }
 	l := Limits{
@@ -400,7 +399,7 @@ func (s *Shape) Limits() Limits {
 	return l
 }
 
-// excluded returns a bound and what excludes it, where either may be a boolean of draft 4.
+// excluded returns a bound and an exclusive bound, where either may be a boolean of draft 4.
 func excluded(bound, exclusive *Node) (*Node, *Node) {
 	switch {
 	case exclusive.Is("true"):
@@ -411,7 +410,7 @@ func excluded(bound, exclusive *Node) (*Node, *Node) {
 	return bound, exclusive
 }
 
-// members finds out which members an object takes that have no name in its schema.
+// members sets which members without a declared name an object may have.
 func (s *Shape) members() {
 	s.Additional = s.Parts.first("additionalProperties")
 	if s.Additional == nil {
@@ -432,7 +431,7 @@ func (s *Shape) members() {
 	}
 }
 
-// describe copies what the nearest part says about the value.
+// describe copies the annotations of the nearest part.
 func (s *Shape) describe() *Shape {
 	parts := s.Parts
 	s.Title = parts.first("title").Text()
@@ -447,7 +446,7 @@ func (s *Shape) describe() *Shape {
 	return s
 }
 
-// options returns the values of the first enum or const, nil where there is none.
+// options returns the values of the first enum or const, nil if there is none.
 func (parts Parts) options() []Option {
 	if value := parts.first("const"); value != nil {
 		return []Option{{Raw: rawjson.Compact(value.raw)}}
@@ -464,7 +463,7 @@ func (parts Parts) options() []Option {
 	return list
 }
 
-// withoutNull makes null a state of the field instead of one of several options.
+// withoutNull makes null a state of the field instead of an option.
 func (s *Shape) withoutNull() *Shape {
 	if len(s.Options) < 2 {
 		return s

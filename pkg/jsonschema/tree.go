@@ -8,20 +8,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The bounds of a Tree that is made by Document.Tree: subschemas, and levels of them. What lies beyond is not read.
+// The bounds of a Tree made by Document.Tree: subschemas, and levels of them. The rest is not read.
 const (
 	maxTreeNodes  = 20_000
 	maxTreeLevels = 1000
 )
 
-// Tree is a schema cut into its subschemas, for questions about how it is written: by which keywords, in which places,
-// with which references. A Shape, which says what a value may be, merges all of that away. The tree distinguishes
-// keywords from names: a property that is called "$ref" is no reference.
+// Tree is a schema split into its subschemas, for questions about how it is written: which keywords it uses, in which
+// places, with which references. A Shape, which describes what a value may be, merges all of that. The tree
+// distinguishes keywords from names: a property named "$ref" is not a reference.
 type Tree struct {
 	Document *Document
 	Root     *Subschema
 	All      []*Subschema // each once, parents first
-	Cut      bool         // a bound was met: there are more subschemas than All
+	Cut      bool         // a bound was reached: there are more subschemas than All
 
 	byNode    map[*Node]*Subschema
 	maxNodes  int
@@ -32,7 +32,7 @@ type Tree struct {
 type Subschema struct {
 	*Node
 	Parent  *Subschema // nil at the root
-	Keyword string     // that it stands under in its parent
+	Keyword string     // of its place in the parent
 	Name    string     // of the property or definition
 	Below   []*Subschema
 
@@ -54,9 +54,9 @@ const (
 	refKnown                   // to a meta-schema that every validator has
 )
 
-// Tree cuts the document into its subschemas, within bounds, and follows their references. pointer is where the schema
-// stands in what it belongs to; the pointers of subschemas begin with it. A document that is too large, too deep, or
-// no JSON object has a single, empty subschema, and is Cut.
+// Tree splits the document into its subschemas, within bounds, and follows their references. pointer is the place of
+// the schema in its owner; the pointers of subschemas begin with it. A document that is too large, too deep, or not a
+// JSON object has a single, empty subschema, and is Cut.
 func (d *Document) Tree(pointer string) *Tree {
 	t := newTree(d.root, pointer, maxTreeNodes, maxTreeLevels)
 	t.Document, t.Cut = d, t.Cut || !d.root.IsObject()
@@ -68,7 +68,7 @@ func (d *Document) Tree(pointer string) *Tree {
 	return t
 }
 
-// newTree cuts a schema into its subschemas; it follows no references.
+// newTree splits a schema into its subschemas, without following references.
 func newTree(root *Node, pointer string, maxNodes, maxLevels int) *Tree {
 	t := &Tree{byNode: make(map[*Node]*Subschema), maxNodes: maxNodes, maxLevels: maxLevels}
 	t.Root = &Subschema{Node: root, suffix: pointer}
@@ -98,7 +98,7 @@ func (t *Tree) add(s *Subschema) {
 	}
 }
 
-// addBelow adds a subschema of another. Values that are no schemas are skipped.
+// addBelow adds a subschema of another. Other values are skipped.
 func (t *Tree) addBelow(parent *Subschema, keyword, name string, node *Node, path ...string) {
 	switch {
 	case !isSchema(node):
@@ -115,7 +115,7 @@ func (t *Tree) addBelow(parent *Subschema, keyword, name string, node *Node, pat
 	t.add(below)
 }
 
-// resolve follows a $ref. target is nil where it leads to true, to false, or beyond what was read.
+// resolve follows a $ref. target is nil if it leads to true, to false, or beyond the bounds.
 func (t *Tree) resolve(reference string) (target *Subschema, kind RefKind) {
 	document, _, _ := strings.Cut(reference, "#")
 	pointer, local := LocalPointer(reference)
@@ -131,14 +131,14 @@ func (t *Tree) resolve(reference string) (target *Subschema, kind RefKind) {
 			return nil, RefDangling
 		}
 	}
-	if t.Cut { // it may lead to what was not read
+	if t.Cut { // it may lead beyond the bounds
 		return nil, refLocal
 	}
 	return nil, RefDangling
 }
 
-// from returns the subschema that a JSON pointer leads to, counted from another; nil where it leads to no object. An
-// object that is no schema by its place, such as "/properties/a/x-shared", is one from then on.
+// from returns the subschema at a JSON pointer from another; nil if there is no object. An object in a place for other
+// values, such as "/properties/a/x-shared", becomes a subschema.
 func (t *Tree) from(start *Subschema, pointer string) *Subschema {
 	node := start.at(pointer)
 	if !node.IsObject() {
@@ -177,8 +177,8 @@ func (t *Tree) WithoutReferences(of []*Subschema) *Document {
 	return Parse(replaced(t.Root.Node, edits).Bytes())
 }
 
-// Pointer returns the JSON pointer from the schema's owner. It is made when it is asked for: names may be long, and
-// subschemas many.
+// Pointer returns the JSON pointer from the schema's owner. It is made when needed: names may be long, and subschemas
+// many.
 func (s *Subschema) Pointer() string {
 	if s.Parent == nil {
 		return s.suffix
@@ -186,7 +186,7 @@ func (s *Subschema) Pointer() string {
 	return s.Parent.Pointer() + s.suffix
 }
 
-// Value returns the subschema that is at the top of those that describe the same value.
+// Value returns the outermost subschema for the same value.
 func (s *Subschema) Value() *Subschema {
 	for s.InPlace() && s.Parent != nil {
 		s = s.Parent
@@ -203,13 +203,13 @@ func (s *Subschema) InPlace() bool {
 	return false
 }
 
-// IsDefinition reports whether the subschema is only there to be referred to.
+// IsDefinition reports whether the subschema is only used by reference.
 func (s *Subschema) IsDefinition() bool { return s.Keyword == "$defs" || s.Keyword == "definitions" }
 
-// Reference returns the $ref, empty where there is none.
+// Reference returns the $ref, empty if there is none.
 func (s *Subschema) Reference() string { return s.Get("$ref").Text() }
 
-// PropertyPath names a property as arguments have it: "options.mode", "items[].id".
+// PropertyPath names a property as in arguments: "options.mode", "items[].id".
 func (s *Subschema) PropertyPath() string {
 	if s.Parent == nil {
 		return ""
@@ -276,8 +276,8 @@ func dialectOf(uri string) Dialect {
 	}[uri]
 }
 
-// Dialect returns the dialect that the schema names, with its URI; 2020-12 where it names none (MCP 2025-11-25,
-// basic/index: JSON Schema usage).
+// Dialect returns the schema's dialect and its URI; 2020-12 if it has none (MCP 2025-11-25, basic/index: JSON Schema
+// usage).
 func (t *Tree) Dialect() (found Dialect, uri string) {
 	named := t.Root.Get("$schema")
 	if named == nil || !rawjson.IsString(named.raw) {

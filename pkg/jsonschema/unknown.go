@@ -8,17 +8,17 @@ import (
 	"toolx/pkg/words"
 )
 
-// comparing returns how many steps it takes to compare a name with others.
+// comparing returns the steps for comparing a name with others.
 func comparing(known []string) int { return len(known) / 2 }
 
-// addUnknown reports every name in the arguments that the schema does not know,
-// at any depth (VAL-2). What is left once the budget is used up goes without warnings.
+// addUnknown reports every name in the arguments that the schema does not know, at any depth (VAL-2), until the budget
+// is used up.
 func (r *report) addUnknown(budget *budget) {
 	walker := unknownWalker{report: r, shapes: make(map[*Node]*nameShape), budget: budget}
 	walker.visit(r.document.root, r.value, nil)
 }
 
-// unknownWalker goes through arguments and schema side by side.
+// unknownWalker walks arguments and schema in parallel.
 type unknownWalker struct {
 	report *report
 	shapes map[*Node]*nameShape
@@ -29,9 +29,9 @@ type unknownWalker struct {
 type nameShape struct {
 	parts Parts
 	names *names
-	// plain reports whether the names are all there is: some are listed, maybe none.
+	// plain reports whether the names are complete: some are declared, possibly none.
 	plain bool
-	// open reports whether further names are welcome by the schema's own word.
+	// open reports whether the schema explicitly accepts further names.
 	open bool
 }
 
@@ -44,7 +44,7 @@ func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
 	return found
 }
 
-// shapeOf returns the shape of a schema. It keeps that of the root, which every call asks for.
+// shapeOf returns the shape of a schema. It keeps that of the root, which every call needs.
 func (d *Document) shapeOf(schema *Node) *nameShape {
 	if schema != d.root {
 		return newNameShape(schema)
@@ -57,7 +57,7 @@ func newNameShape(schema *Node) *nameShape {
 	shape := &nameShape{parts: schema.Branches(), names: newNames(schema.Branches().Names())}
 	for _, part := range shape.parts {
 		shape.plain = shape.plain || part.Get("properties") != nil
-		shape.open = shape.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")
+		shape.open = shape.open || accepts(part, "additionalProperties") || accepts(part, "unevaluatedProperties")
 	}
 	return shape
 }
@@ -102,8 +102,8 @@ func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 	return schema.Property(name)
 }
 
-// judge reports a name that shape does not know. Where a schema lists names and welcomes others too, only what looks
-// like a misspelling is worth a warning; where it lists none, nothing is.
+// judge reports an unknown name. If a schema declares names and accepts others too, it only warns of likely
+// misspellings; if it declares none, never.
 func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
 	if !shape.plain || shape.names.set[name] || shape.parts.HasPattern(name) {
 		return

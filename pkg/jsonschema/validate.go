@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Reason says in which way a value does not fit its schema.
+// Reason is the way in which a value does not fit its schema.
 type Reason string
 
 // The reasons.
@@ -25,7 +25,7 @@ const (
 	ReasonRange     Reason = "range"     // a number that is too small, too large, or between the steps
 	ReasonLength    Reason = "length"    // text, an array or an object of the wrong size
 	ReasonPattern   Reason = "pattern"   // text that does not match
-	ReasonUnique    Reason = "unique"    // an array that holds a value twice
+	ReasonUnique    Reason = "unique"    // an array with repeated values
 	ReasonUnknown   Reason = "unknown"   // a parameter outside the schema, under --strict
 	ReasonForbidden Reason = "forbidden" // a value or parameter that the schema excludes
 	ReasonChoice    Reason = "choice"    // no alternative fits, or more than one
@@ -43,22 +43,22 @@ type Problem struct {
 	Path string `json:"path"`
 	// Reason sorts the problem.
 	Reason Reason `json:"reason"`
-	// Expected says what fits, in words: "integer", "at least 0".
+	// Expected describes what fits: "integer", "at least 0".
 	Expected string `json:"expected,omitempty"`
-	// Given is the value as JSON, cut at 60 characters; empty where there is none.
+	// Given is the value as JSON, cut at 60 characters; empty if there is none.
 	Given string `json:"given,omitempty"`
-	// Description is what the schema says about the parameter.
+	// Description is the schema's description of the parameter.
 	Description string `json:"description,omitempty"`
 	// Options are the valid values of an enum as JSON, all of them.
 	Options []string `json:"options,omitempty"`
-	// Detail is a remark after the rest: the nearest alternative, where JSON ends being JSON.
+	// Detail is a further remark: the nearest alternative, or where the JSON is invalid.
 	Detail string `json:"detail,omitempty"`
 
 	// Location is Path in its parts: names of members and numbers of elements.
 	Location []string `json:"-"`
 }
 
-// Expect says what a schema expects in the problem's place, where it lists values, and what it says of that place.
+// Expect adds the values that a schema lists for the problem's place, and its description.
 func (p *Problem) Expect(schema *Node) {
 	p.Description = schema.Description()
 	if values, ok := schema.Options(); ok {
@@ -76,8 +76,8 @@ func (p Problem) String() string {
 	return text
 }
 
-// ProblemsText returns problems, and parameters that the schema does not know, as one message. What is missing has its
-// name alone; a second sentence says what is expected there (EXEC-7).
+// ProblemsText returns problems and unknown parameters as one message. Missing parameters are listed by name; a second
+// sentence describes them (EXEC-7).
 func ProblemsText(problems []Problem, unknown []UnknownParameter) string {
 	var expected []string
 	text := func(p Problem) string {
@@ -113,7 +113,7 @@ func (p Problem) sentence() string {
 	return text
 }
 
-// articled puts articles before the kinds of value that an expectation names: "a string or an array of integer".
+// articled adds articles to the kinds of value in an expectation: "a string or an array of integer".
 func articled(expected string) string {
 	alternatives := strings.Split(expected, " or ")
 	for i, alternative := range alternatives {
@@ -128,7 +128,7 @@ func articled(expected string) string {
 	return strings.Join(alternatives, " or ")
 }
 
-// verb fits the expectation: one is a kind or a value, or has a size, or does something.
+// verb returns the verb before the expectation, which is a kind, a value, a size or an action.
 func (p Problem) verb() string {
 	switch p.Reason {
 	case ReasonType, ReasonEnum, ReasonRange, ReasonSyntax:
@@ -160,13 +160,12 @@ func (p Problem) about() string {
 	return text
 }
 
-// UnknownParameter is a parameter that the schema does not name (VAL-2). It is
-// passed on: the server may know more than its schema says.
+// UnknownParameter is a parameter that the schema does not name (VAL-2). It is passed on: the server may accept more
+// than its schema declares.
 type UnknownParameter struct {
 	// Path leads to it, as in Problem.
 	Path string
-	// Near is the known name that it may be a misspelling of, or empty; found for
-	// the first twenty unknown parameters of a call.
+	// Near is the known name that was probably meant, or empty; set for the first twenty unknown parameters of a call.
 	Near string
 	// Known are the names that the schema has in that place, sorted.
 	Known []string
@@ -192,20 +191,20 @@ func (u UnknownParameter) Problem() Problem {
 	return problem
 }
 
-// Remarks says what of the schema is not checked, one line each: patterns that no engine can read.
+// Remarks lists the parts of the schema that are not checked, one per line: patterns that no engine can read.
 func (s *Schema) Remarks() []string { return slices.Clone(s.remarks) }
 
-// Validate is Check for callers to whom a schema that cannot judge is one that finds nothing wrong.
+// Validate is Check for callers who treat a schema that cannot judge as one without problems.
 func (s *Schema) Validate(ctx context.Context, arguments json.RawMessage) ([]Problem, []UnknownParameter) {
 	problems, unknown, _ := s.Check(ctx, arguments)
 	return problems, unknown
 }
 
-// Check holds arguments, a JSON object, against the schema and reports all problems at once (VAL-1), and apart from
-// them the parameters that the schema does not name (VAL-2), also where it forbids them.
+// Check validates arguments, a JSON object, and returns all problems at once (VAL-1), and separately the parameters
+// that the schema does not name (VAL-2), even if it forbids them.
 //
-// An error means that the schema could not judge (VAL-3): it goes round in circles, or takes more steps than any honest
-// schema. The arguments are then neither valid nor invalid. The error is that of ctx if that has ended.
+// An error means that the schema could not judge (VAL-3): it is circular, or takes more steps than any reasonable
+// schema. The arguments are then neither valid nor invalid. The error is that of ctx if it has ended.
 func (s *Schema) Check(
 	ctx context.Context, arguments json.RawMessage,
 ) (problems []Problem, unknown []UnknownParameter, err error) {
@@ -213,15 +212,15 @@ func (s *Schema) Check(
 	return found.Problems, found.Unknown, err
 }
 
-// Verdict is what holding arguments against a schema brings to light.
+// Verdict is the result of validating arguments.
 type Verdict struct {
 	Problems []Problem
 	Unknown  []UnknownParameter
-	// Remarks say what was not checked in these arguments, one line each.
+	// Remarks list what was not checked in these arguments, one per line.
 	Remarks []string
 }
 
-// Judge is Check with remarks on what it had to leave to the server (VAL-3).
+// Judge is Check with remarks on what it left to the server (VAL-3).
 func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict, error) {
 	return s.judge(unlimited(ctx), arguments)
 }
@@ -266,8 +265,8 @@ func unmatchedRemarks(patterns []string) []string {
 	})
 }
 
-// CheckValue holds any JSON value against the schema, such as structuredContent against an outputSchema, and reports
-// all problems at once. An error means that the schema could not judge, as for Check.
+// CheckValue validates any JSON value, such as structuredContent against an outputSchema, and returns all problems at
+// once. An error means that the schema could not judge, as for Check.
 func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem, error) {
 	value, err := rawjson.CheckAndDecode(raw)
 	if err != nil {
@@ -288,12 +287,12 @@ func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem
 	return report.sorted(), whole.ended()
 }
 
-// frames bounds how deep the validator may recurse: Go ends a program whose
-// stack outgrows 1 GB, and nothing can recover from that. One level takes 2 kB.
+// frames bounds the recursion of the validator: Go ends a program whose stack exceeds 1 GB, without recovery. One level
+// takes 2 kB.
 const frames = 50_000
 
-// applyFairly runs the validator and says which patterns it gave up. Those count as matched; below a "not" that would
-// refuse the value for what nobody knows, so a refusal holds only where it stands with the other answer too.
+// applyFairly runs the validator and returns the patterns that it gave up. They count as matching; below a "not" that
+// could refuse a valid value, so that a refusal only counts if it remains when they do not match.
 func (s *Schema) applyFairly(
 	whole *budget, value any,
 ) (failure *jsonschema.ValidationError, unmatched []string, err error) {
@@ -337,7 +336,7 @@ func (s *Schema) apply(whole *budget, value any) (failure *jsonschema.Validation
 	return failure, nil
 }
 
-// stepsFor returns how many steps one look at a value may take.
+// stepsFor returns the steps for one look at a value.
 func stepsFor(value any) int {
 	count, _ := measure(value)
 	return maxSteps + stepsPerValue*count
@@ -363,7 +362,7 @@ func measure(value any) (count, depth int) {
 	return count, depth + 1
 }
 
-// UnknownTexts returns the warnings of unknown parameters, of the first and of how many more there are.
+// UnknownTexts returns the warnings of the first unknown parameters, and the number of others.
 func UnknownTexts(unknown []UnknownParameter) []string {
 	return words.FirstTexts(unknown, "unknown parameters", UnknownParameter.String)
 }
