@@ -15,9 +15,9 @@ func newCompletionCommand(f *factory.Factory) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print the completion script of a shell",
-		Long: `Print the script that makes a shell complete toolx's commands, flags and tools.
-SHELL is one of bash, zsh, fish, powershell.`,
+		Short: "Print a shell completion script",
+		Long: `Print the script with which a shell completes toolx's commands, flags and tools. SHELL
+is bash, zsh, fish or powershell.`,
 		Example: `  toolx completion bash > ~/.local/share/bash-completion/completions/toolx
   toolx completion zsh > ~/.zfunc/_toolx
   toolx completion fish > ~/.config/fish/completions/toolx.fish`,

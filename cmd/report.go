@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	askcmd "toolx/cmd/ask"
+	doctorcmd "toolx/cmd/doctor"
 	"toolx/cmd/exit"
 	"toolx/cmd/streams"
 	"toolx/pkg/console"
-	"toolx/pkg/doctor/report"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 )
@@ -54,10 +55,10 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 	switch verb.Name() {
 	case "doctor":
 		return func(err error) error {
-			return printReport(a.factory.Out, failedReport(a.factory.Out.Masked(err)), report.JSON, "")
+			return doctorcmd.PrintFailure(a.factory.Out, err)
 		}
 	case "ask":
-		return func(err error) error { return printAskFailure(a.factory.Out, strings.Join(own, " "), err) }
+		return func(err error) error { return askcmd.PrintAskFailure(a.factory.Out, strings.Join(own, " "), err) }
 	}
 	result := &exec.Result{}
 	// The first argument of other verbs is no tool.

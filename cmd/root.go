@@ -1,5 +1,5 @@
-// Package cmd is the command line. A verb has a file of its own with an options struct, a constructor that declares
-// flags and checks them, and a run function that does not know cobra. Errors become messages and exit codes in exit.go.
+// Package cmd is the command line: it puts the commands together, runs one, and turns an error into a message and an
+// exit code. Each family of commands is a package below it; what they share is in packages of its own, made by factory.
 package cmd
 
 import (
@@ -10,17 +10,34 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	askcmd "toolx/cmd/ask"
+	authcmd "toolx/cmd/auth"
 	"toolx/cmd/build"
+	"toolx/cmd/call"
 	"toolx/cmd/cli"
 	"toolx/cmd/complete"
+	convertcmd "toolx/cmd/convert"
+	"toolx/cmd/dev"
+	doctorcmd "toolx/cmd/doctor"
 	"toolx/cmd/exit"
 	"toolx/cmd/factory"
+	"toolx/cmd/help"
+	historycmd "toolx/cmd/history"
+	"toolx/cmd/list"
+	"toolx/cmd/proxy"
+	"toolx/cmd/resources"
+	"toolx/cmd/secret"
+	servecmd "toolx/cmd/serve"
+	serverscmd "toolx/cmd/servers"
+	"toolx/cmd/session"
 	"toolx/cmd/toolset"
+	trustcmd "toolx/cmd/trust"
+	tuicmd "toolx/cmd/tui"
+	"toolx/cmd/watch"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
@@ -99,23 +116,13 @@ func overdue(ctx, hurry context.Context, exempt func() bool) <-chan struct{} {
 	return over
 }
 
-// endingSignals returns the signals that end toolx. A hang-up that was ignored when toolx began, as nohup asks for,
-// does not.
-func endingSignals() []os.Signal {
-	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		ending = append(ending, syscall.SIGHUP)
-	}
-	return ending
-}
-
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends. After
 // that the signals have their usual effect.
 func interruptible() (ctx, hurry context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry, cancelHurry := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, endingSignals()...)
+	signal.Notify(signals, cli.EndingSignals()...)
 	ended := make(chan struct{})
 	go func() {
 		for _, end := range []func(){cancel, cancelHurry} {
@@ -144,14 +151,7 @@ func Command() *cobra.Command {
 func newRootCommand(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolx",
-		Short: "Invoke and debug the tools of MCP servers and of your own config",
-		Long: `toolx invokes and debugs tools from a terminal. Tools live on MCP servers (child
-processes that speak JSON-RPC) and in a config file (builtin, mock, internal).
-Without a verb it shows them on the whole terminal (toolx tui).
-
-The config is the nearest toolx.yaml, toolx.yml, toolx.json, .toolx.yaml or
-.mcp.json from the working directory upwards, over the user's own; a server's
-command line after -- is used instead of the configured servers.`,
+		Short: "Call and debug tools of MCP servers. On a terminal, toolx alone opens the interface.",
 		Example: `  toolx list
   toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg deviceName="Switch One" --arg action=on`,
@@ -165,12 +165,12 @@ command line after -- is used instead of the configured servers.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Out.HasScreen() {
-				return runTUI(cmd.Context(), newTUIOptions(f))
+				return tuicmd.Run(cmd.Context(), tuicmd.NewOptions(f))
 			}
 			cmd.SetOut(f.Out.Console.Err)
 			_ = cmd.Help()
-			if nothingConfigured(f.Consent) {
-				f.Out.Say("\n%s", noConfig)
+			if serverscmd.NothingConfigured(f.Consent) {
+				f.Out.Say("\n%s", serverscmd.NoConfig)
 			}
 			return exit.Reported(fault.Usage("no command given", ""))
 		},
@@ -182,7 +182,8 @@ command line after -- is used instead of the configured servers.`,
 	root.SetOut(f.Out.Console.Out)
 	root.SetErr(f.Out.Console.Err)
 	root.SetFlagErrorFunc(f.Corrector.FlagError)
-	root.SetHelpCommand(newHelpCommand(f))
+	root.SetHelpFunc(help.Show)
+	root.SetHelpCommand(help.New(f))
 	f.Flags.Declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
@@ -215,29 +216,29 @@ command line after -- is used instead of the configured servers.`,
 // addVerbs adds every verb, in the order of the help.
 func addVerbs(root *cobra.Command, f *factory.Factory) {
 	root.AddCommand(
-		newListCommand(f, runList),
-		newShowCommand(f, runShow),
-		newCallCommand(f, runCall),
-		newHistoryCommand(f, runHistoryList),
-		newResourcesCommand(f),
-		newPromptsCommand(f),
-		newCompleteCommand(f, runComplete),
-		newConvertCommand(f, runConvert),
-		newAskCommand(f, runAsk),
-		newTUICommand(f, runTUI),
-		newServeCommand(f, runServe),
-		newProxyCommand(f, runProxy),
-		newPingCommand(f, runPing),
-		newRawCommand(f, runRaw),
-		newWatchCommand(f, runWatch),
-		newDevCommand(f, runDev),
-		newDoctorCommand(f, runDoctor),
-		newInitCommand(f, runInit),
-		newServersCommand(f, runServersList),
-		newSessionCommand(f),
-		newTrustCommand(f, runTrust),
-		newAuthCommand(f),
-		newSecretCommand(f),
+		list.New(f, list.Run),
+		list.NewShow(f, list.RunShow),
+		call.New(f, call.Run),
+		historycmd.New(f, historycmd.RunList),
+		resources.New(f),
+		resources.NewPrompts(f),
+		resources.NewComplete(f, resources.RunComplete),
+		convertcmd.New(f, convertcmd.Run),
+		askcmd.New(f, askcmd.Run),
+		tuicmd.New(f, tuicmd.Run),
+		servecmd.New(f, servecmd.Run),
+		proxy.New(f, proxy.Run),
+		watch.NewPing(f, watch.RunPing),
+		resources.NewRaw(f, resources.RunRaw),
+		watch.New(f, watch.Run),
+		dev.New(f, dev.Run),
+		doctorcmd.New(f, doctorcmd.Run),
+		serverscmd.NewInit(f, serverscmd.RunInit),
+		serverscmd.New(f, serverscmd.RunList),
+		session.New(f),
+		trustcmd.New(f, trustcmd.Run),
+		authcmd.New(f),
+		secret.New(f),
 		newCompletionCommand(f),
 		newConformanceCommand(f, runConformance),
 		newVersionCommand(f, runVersion),

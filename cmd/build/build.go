@@ -1,3 +1,4 @@
+// Package build says which version of toolx this is.
 package build
 
 import (

@@ -1,3 +1,4 @@
+// Package cli has the flags of every command, and what reads arguments.
 package cli
 
 import (

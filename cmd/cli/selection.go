@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,4 +144,15 @@ func ClientIDs() []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// CheckPatterns refuses patterns that path.Match cannot read.
+func CheckPatterns(patterns []string) error {
+	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fault.Usage("the pattern "+strconv.Quote(pattern)+" is malformed",
+				"quote [ and \\ in patterns: '\\['")
+		}
+	}
+	return nil
 }

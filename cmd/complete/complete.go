@@ -1,3 +1,4 @@
+// Package complete lets shells complete what is typed. It reads the config and catalogues, and starts nothing.
 package complete
 
 import (

@@ -1,3 +1,4 @@
+// Package correct finds what was meant by a command line that is wrong.
 package correct
 
 import (

@@ -71,7 +71,7 @@ var verbsOfOthers = []struct{ names, hint string }{
 	{"get read", "toolx show TOOL, toolx prompts get PROMPT or toolx resources read URI"},
 	{"add install", "toolx servers add NAME -- COMMAND… adds a server to the config"},
 	{"remove rm uninstall", "toolx servers remove NAME removes a server from the config"},
-	{"config configure setup", "toolx init writes a config, toolx servers shows and changes its servers, toolx help config describes it"},
+	{"config configure setup", "toolx init creates a config, toolx servers edits it, toolx help config describes it"},
 	{"validate check lint test debug", "toolx doctor examines servers and the config"},
 	{"login", "toolx auth login SERVER"},
 	{"logout", "toolx auth logout SERVER"},

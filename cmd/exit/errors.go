@@ -1,3 +1,4 @@
+// Package exit says with which code toolx exits, and has the errors that carry it.
 package exit
 
 import (

@@ -1,3 +1,4 @@
+// Package person asks the person at the terminal: for consent, answers to servers, logins and secrets.
 package person
 
 import (

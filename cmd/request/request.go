@@ -1,3 +1,4 @@
+// Package request sends requests to servers, and prints results.
 package request
 
 import (
@@ -18,6 +19,7 @@ import (
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
@@ -327,4 +329,17 @@ func (e *missingError) qualified(servers []string) []string {
 		names[i] = server + exec.Separator + e.name
 	}
 	return names
+}
+
+// RequestOf returns the JSON-RPC request of a call, as it would be sent after that many others to its server. For one
+// of toolx's own tools it is the request that a client of "toolx serve" would send.
+func RequestOf(b *toolset.Set, prepared *exec.Prepared, after int) (json.RawMessage, error) {
+	if session := b.Pool.Session(prepared.Tool.Server); session != nil {
+		params := session.ToolParams(prepared.Tool.Plain, prepared.Arguments)
+		return session.NextRequest("tools/call", params, after)
+	}
+	return rawjson.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1 + after, "method": "tools/call",
+		"params": servers.CallParams(prepared.Tool.Name, prepared.Arguments),
+	})
 }

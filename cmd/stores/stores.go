@@ -1,3 +1,4 @@
+// Package stores says where toolx keeps what it keeps.
 package stores
 
 import (

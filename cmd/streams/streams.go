@@ -1,3 +1,4 @@
+// Package streams writes to stdout, to stderr with its live line, and to the log.
 package streams
 
 import (

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"toolx/cmd/cli"
 	"toolx/cmd/exit"
@@ -18,6 +19,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/guard"
+	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
 
@@ -423,4 +425,13 @@ func ListFailure(opened []servers.Opened, strict bool) error {
 		first = exit.Fail(first, fault.KindConnect, "") // any failure counts
 	}
 	return exit.Reported(first)
+}
+
+// ToolFacts returns what is shown of a tool besides its definition; timeout is that of calls without one of their own.
+func ToolFacts(ctx context.Context, tool *exec.Tool, timeout time.Duration) render.ToolFacts {
+	facts := render.ToolFacts{Timeout: cmp.Or(tool.Timeout, timeout, exec.DefaultTimeout)}
+	if arguments, err := tool.Input().Example(ctx); err == nil {
+		facts.Example = exec.CommandLine(tool, arguments)
+	}
+	return facts
 }

@@ -1,3 +1,4 @@
+// Package toolset opens servers and finds tools.
 package toolset
 
 import (

@@ -1,0 +1,318 @@
+package call
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/correct"
+	"toolx/cmd/exit"
+	"toolx/cmd/request"
+	"toolx/cmd/resources"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/words"
+)
+
+// batchOptions say how the calls of a file are made.
+type batchOptions struct {
+	// from is the file that holds a call on each line, "-" for standard input; empty where there is none.
+	from      string
+	parallel  int // calls at once on one server
+	unordered bool
+	failFast  bool
+}
+
+func (o *batchOptions) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.from, "batch", "", "make the calls of `FILE`, one on a line as JSON; -: of standard input")
+	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: make `N` calls at once on each server")
+	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
+	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
+	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
+		"batch", "arg", "args", "save", "dry-run", "edit", correct.FromToolCall)
+	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
+}
+
+// check refuses what a batch cannot do.
+func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
+	given := cmd.Flags().Changed
+	if o.from == "" {
+		if given("batch") {
+			return fault.Usage("--batch is empty", "toolx call --batch calls.jsonl; - is standard input")
+		}
+		return nil
+	}
+	if output, _ := cmd.Flags().GetString("output"); given("output") && output != "json" {
+		return fault.Usage("-o "+output+" and --batch do not go together",
+			"leave out -o: each result is a line of JSON")
+	}
+	if len(args) > 1 {
+		return fault.Usage("--batch takes the arguments from its lines, and "+strconv.Quote(args[1])+" is one more",
+			"toolx call TOOL --batch FILE, with the arguments of a call on each line")
+	}
+	if o.parallel < 1 {
+		return fault.Usage("--parallel must be at least 1", "--parallel 4")
+	}
+	return nil
+}
+
+// maxBatchLine is the most bytes that a line has.
+const maxBatchLine = 64 << 20
+
+// batchHeap is memory that a batch never touches, so that it takes none of the system's. The collector of garbage
+// counts it, and runs once for some hundred small calls and not for some dozen.
+const batchHeap = 8 << 20
+
+// batchCall is one line of a batch.
+type batchCall struct {
+	number int   // of the line, from 1
+	read   int64 // bytes up to the line's end
+	line   batchLine
+	err    error // of reading the line
+	// prepared is nil where that is left to the call itself.
+	prepared *exec.Prepared
+	server   string // whose turn the call has
+	answered func() // ends the turn
+	// result is nil where the call was not made, and id is what its line says of it. done says that both are set;
+	// batch.mu guards it.
+	result *exec.Result
+	id     json.RawMessage
+	done   bool
+}
+
+// size returns how many bytes wait with the call's result.
+func (c *batchCall) size() int64 { return int64(len(c.result.Raw)) }
+
+// envelope returns what is printed of a call.
+func (c *batchCall) envelope() ([]byte, error) {
+	envelope, err := c.result.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"id":`), c.id, []byte(","), envelope[1:]), nil
+}
+
+// batch makes the calls of a file, with a queue and workers for each server.
+type batch struct {
+	box     *toolset.Set
+	results *request.Printer
+	options Options
+	jq      *render.JQ // what is printed of each result; nil for its envelope
+	out     *bufio.Writer
+	reach   func(read int64, done string) // draws how far it has come; nil where nothing is drawn
+	queues  map[string]*batchQueue
+	workers sync.WaitGroup
+	// stopped is closed when no more calls are to be begun.
+	stopped chan struct{}
+	stop    func()
+	settled chan struct{} // tells the printer that a call is done with
+	room    chan struct{} // tells that half of the window is free again, where crowded was set
+	unread  atomic.Int64  // lines that were left when the batch stopped
+
+	mu      sync.Mutex   // guards what follows
+	order   []*batchCall // what is to be printed: the calls that were admitted, with --unordered those that are done
+	open    int          // how many were admitted and are not printed
+	waiting int64        // bytes of results that are not printed
+	crowded bool         // somebody waits for room
+	// turns has, for each server, an element for each call that it has not answered.
+	turns map[string]chan struct{}
+
+	// The printer's own.
+	due                       <-chan time.Time // tells when to write out the lines that are printed; nil where none is
+	succeeded, failed, unmade int
+	kind                      fault.Kind // of the failure that decides about the exit code
+	err                       error      // of writing
+}
+
+// runBatch makes the calls of a file and prints a line for each. The error says how many failed.
+func runBatch(ctx context.Context, o Options) error {
+	jq, err := render.CompileJQ(o.Jq)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	input, size, err := openBatch(o.Out, o.batch.from)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	box, err := o.Tools.Open(toolset.Options{
+		Server: o.Server, Strict: o.strict, KeepNames: o.keepNames, ReportFailures: true, SuggestUnknown: true,
+		Answers: &o.Answers, Guards: o.Guards, KeepAlive: true,
+	})
+	if err != nil {
+		return err
+	}
+	box.Executor.Confirm = box.ConfirmCall(o.Guards.Yes)
+	if box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config()); err != nil {
+		return err
+	}
+	if o.Tools.Calls != nil {
+		o.Tools.Calls.Gather()
+	}
+	began := time.Now()
+	b := &batch{
+		box: box, results: o.Printer, options: o, jq: jq, stopped: make(chan struct{}),
+		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
+		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Out.Console.Out),
+	}
+	spare := make([]byte, batchHeap)
+	defer runtime.KeepAlive(spare)
+	if o.batch.parallel == 1 {
+		// One thing happens at a time, and waking another processor for each half of it takes longer than the work.
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
+	b.stop = sync.OnceFunc(func() { close(b.stopped) })
+	defer context.AfterFunc(ctx, b.stop)()
+	reach, end := o.Out.ShowReached("batch", size)
+	defer end()
+	b.reach = reach
+	chunks := make(chan []*batchCall)
+	go b.read(input, size > 0, chunks)
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		b.print(ctx)
+	}()
+	b.dispatch(ctx, chunks)
+	b.workers.Wait()
+	close(b.settled)
+	<-printed
+	if size > 0 {
+		for chunk := range chunks { // until all lines are counted
+			b.unread.Add(int64(len(chunk)))
+		}
+	}
+	end()
+	return b.report(ctx, time.Since(began))
+}
+
+// openBatch opens the file; size is 0 where nobody knows it.
+func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64, err error) {
+	if name == "-" {
+		return io.NopCloser(o.Console.In), 0, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, fault.Usage("--batch: cannot read "+name+": "+fault.Reason(err), "name a file that you may read")
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return file, size, nil
+}
+
+// make makes a call, unless the batch has stopped.
+func (b *batch) make(ctx context.Context, call *batchCall) {
+	if closed(b.stopped) {
+		b.settle(call)
+		return
+	}
+	began := time.Now()
+	line := call.line
+	var result *exec.Result
+	if call.err != nil {
+		result = b.box.Executor.Reject(line.name(), line.Arguments, began, call.err)
+	} else {
+		result = b.ask(ctx, call, began)
+	}
+	shown := *result // the execution log reads the other one meanwhile
+	result = &shown
+	result.Err = b.box.Out.Masked(result.Err)
+	b.results.AddNext(result, b.results.Line.Command)
+	if !result.Success && b.options.batch.failFast {
+		b.stop()
+	}
+	if call.id = line.ID; call.id == nil {
+		call.id = json.RawMessage(strconv.Itoa(call.number))
+	}
+	call.line, call.prepared, call.result = batchLine{}, nil, result
+	b.settle(call)
+}
+
+// prepare does what can be done of a call before its turn comes: where its tool is known already, the arguments are
+// judged. What is wrong is left for the call to say.
+func (b *batch) prepare(ctx context.Context, call *batchCall) {
+	if call.err != nil || call.line.Tool == "" || closed(b.stopped) {
+		return
+	}
+	prepared, err := b.box.Executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
+	if err == nil {
+		call.prepared = prepared
+	}
+}
+
+// giveWay lets the next call of the server begin when this one is answered, and be sent before the answer is worked on,
+// so that the server waits for as little as possible. With --fail-fast the answer decides whether there is a next one.
+func (b *batch) giveWay(call *batchCall) {
+	if !b.options.batch.failFast {
+		call.answered()
+		runtime.Gosched()
+	}
+}
+
+// ask makes the call of a line.
+func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
+	line := call.line
+	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
+	bounded, done := b.box.Bounded(ctx, subject)
+	defer done()
+	switch {
+	case line.Resource != "":
+		return request.MakeRequest(bounded, b.box, resources.ResourceOptions{URI: line.Resource}.Request(), began)
+	case line.Prompt != "":
+		options := resources.PromptOptions{Prompt: line.Prompt, Object: string(line.Arguments)}
+		return request.MakeRequest(bounded, b.box, options.Request(b.box.Out), began)
+	}
+	tool, err := b.box.Pool.Find(bounded, line.Tool)
+	if err = cmp.Or(toolset.GaveUp(bounded, line.Tool, ""), err); err != nil {
+		return b.box.Executor.Reject(line.Tool, line.Arguments, began, err)
+	}
+	if call.server != tool.Server { // it was not known before the servers were open
+		call.answered()
+		b.takeTurn(call, tool.Server)
+	}
+	return b.box.Executor.Call(bounded, exec.Call{
+		Tool: tool.Name, Target: tool, Arguments: line.Arguments,
+		Timeout: b.box.Flags.Timeout, MaxTime: b.box.Flags.MaxTime,
+		Prepared: call.prepared, Answered: func() { b.giveWay(call) },
+	})
+}
+
+// report says on stderr what became of the batch. The error is its own.
+func (b *batch) report(ctx context.Context, took time.Duration) error {
+	made, unmade := b.succeeded+b.failed, b.unmade+int(b.unread.Load())
+	summary := fmt.Sprintf("%s: %d succeeded, %d failed", words.Count(made, "call"), b.succeeded, b.failed)
+	if unmade > 0 {
+		summary += fmt.Sprintf(", %d not made", unmade)
+	}
+	if !b.box.Flags.Quiet {
+		b.box.Out.Say("%s; %s", summary, took.Round(time.Millisecond))
+	}
+	switch {
+	case b.err != nil:
+		return b.err
+	case ctx.Err() != nil:
+		return exit.Reported(&exec.InterruptedError{})
+	case b.failed > 0:
+		return exit.Reported(exit.Fail(errors.New(summary), b.kind, ""))
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+// Package doctor has toolx doctor, which diagnoses servers and configuration.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/report"
+	"toolx/pkg/fault"
+)
+
+// Options say what is examined, how it is judged, and how that is reported.
+type Options struct {
+	Out   *streams.Streams
+	Flags *cli.Flags
+	Tools *toolset.Opener
+
+	servers []string // names from the config; none means all of them and the config
+	command []string // a command line after --
+
+	format     report.Format
+	reports    []string // FORMAT=FILE
+	full       bool
+	listChecks bool
+	explain    string
+
+	only, skip    []string
+	failOn        string
+	baseline      string
+	writeBaseline string
+
+	calls   []string
+	envLike string
+}
+
+// doctorTime bounds a whole run unless --max-time does.
+const doctorTime = 2 * time.Minute
+
+func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
+	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools}
+	cmd := &cobra.Command{
+		Use:   "doctor [SERVER…] [-- COMMAND…]",
+		Short: "Diagnose servers and configuration",
+		Long: `Find out why MCP servers fail, and how to fix them.
+
+The doctor starts each server twice: first like any client, then with the first
+message of the other protocol era, hostile input and a signal. It calls no tools unless
+--call names some; --call safe calls the read-only ones. A server over HTTP (--url)
+gets a session and raw requests instead. Without arguments the doctor examines the
+config and all of its servers.
+
+Exit codes: 0 nothing at or above --fail-on was found, 2 wrong usage or config, 3 a
+server requires authentication, 4 no server could be started or reached, 6 something was
+found, or the baseline is stale, 124 timeout, 130 interrupted.`,
+		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
+  toolx doctor --url https://mcp.example.com/mcp
+  toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
+  toolx doctor --json | jq -r '.findings[] | "\(.severity) \(.id): \(.title)"'
+  toolx doctor --report sarif=toolx.sarif --report junit=toolx.xml
+  toolx doctor --explain stdout-pollution
+  toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
+		Args:              cli.NamesOrCommand(&o.servers, &o.command),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
+	}
+	flags := cmd.Flags()
+	var forms []string
+	for _, form := range reportFlags {
+		flags.Bool(string(form.format), false, form.usage)
+		forms = append(forms, string(form.format))
+	}
+	cmd.MarkFlagsMutuallyExclusive(forms...)
+	o.declare(flags)
+	cmd.RunE = cli.Run(&o, run, func() error { return o.check(flags) })
+	return cmd
+}
+
+// reportFlags has the flags that print the report in another form than text.
+var reportFlags = []struct {
+	format report.Format
+	usage  string
+}{
+	{report.JSON, "print the report as JSON"},
+	{report.JUnit, "print it as JUnit XML, for continuous integration"},
+	{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
+}
+
+// declare declares the flags that have one value each.
+func (o *Options) declare(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.reports, "report", nil,
+		"write the report to a file too, as `FORMAT=FILE`: json, sarif, junit, text (repeatable)")
+	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
+	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
+	flags.StringVar(&o.explain, "explain", "", "explain a check by its `ID`, or the error message of a client")
+	flags.StringSliceVar(&o.only, "only", nil, "make only checks whose id matches `GLOB` (repeatable, or with commas)")
+	flags.StringSliceVar(&o.skip, "skip", nil, "leave out checks whose id matches `GLOB` (repeatable, or with commas)")
+	flags.StringVar(&o.failOn, "fail-on", "error", "fail from this `SEVERITY` on: error, warn, info, never")
+	flags.StringVar(&o.baseline, "baseline", "", "accept the findings in `FILE`, and compare tools with its pins")
+	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write today's findings, and pins of all tools, to `FILE`")
+	flags.StringArrayVar(&o.calls, "call", nil,
+		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call those that say they are read-only")
+	flags.StringVar(&o.envLike, "env-like", "",
+		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
+}
+
+// check refuses values that cannot be meant, and takes the one form of output.
+func (o *Options) check(flags *pflag.FlagSet) error {
+	o.format = report.Text
+	for _, form := range reportFlags {
+		if on, _ := flags.GetBool(string(form.format)); on {
+			o.format = form.format
+		}
+	}
+	if err := cli.OneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
+		return err
+	}
+	if err := cli.CheckPatterns(slices.Concat(o.only, o.skip)); err != nil {
+		return err
+	}
+	for _, glob := range slices.Concat(o.only, o.skip) {
+		matching := func(check check.Check) bool { ok, _ := path.Match(glob, check.ID); return ok }
+		if !slices.ContainsFunc(doctor.Checks(), matching) {
+			return unknownCheck(glob)
+		}
+	}
+	if flags.Changed("explain") && strings.TrimSpace(o.explain) == "" {
+		return fault.Usage("--explain is empty", "toolx doctor --explain stdout-pollution")
+	}
+	return nil
+}
+
+// unknownCheck is the error for an id that no check has.
+func unknownCheck(id string) error {
+	if err := cli.RemovedCheck(id); err != nil {
+		return err
+	}
+	fix := "toolx doctor --list-checks shows all ids"
+	if near := doctor.Near(id); near != "" {
+		fix = "did you mean " + near + "? " + fix
+	}
+	return fault.Usage("no check is called "+strconv.Quote(id), fix)
+}
+
+// severity returns the one that --fail-on names, empty for never.
+func (o *Options) severity() check.Severity {
+	switch o.failOn {
+	case "never":
+		return ""
+	case "warn": // --log-level has that word
+		return check.Warning
+	}
+	return check.Severity(o.failOn)
+}
+
+// Run examines, judges, accepts what the baseline knows, and reports.
+func Run(ctx context.Context, o Options) error {
+	switch {
+	case o.listChecks:
+		return listChecks(o.Out, o)
+	case o.explain != "":
+		return explain(o.Out, o)
+	}
+	visit, err := newVisit(o)
+	if err != nil {
+		return err
+	}
+	if err := visit.leaveUntrusted(ctx); err != nil {
+		return err
+	}
+	limit := cmp.Or(o.Flags.MaxTime, doctorTime)
+	if limit == config.Unlimited {
+		limit = math.MaxInt64
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	fleet, judged := visit.examine(bounded)
+	switch {
+	case visit.configErr != nil:
+		judged.Status, judged.Error = doctor.StatusUsage, visit.configErr.Error()
+		judged.Hint = fault.HintOf(visit.configErr)
+	case ctx.Err() != nil:
+		judged.Status = doctor.StatusInterrupted
+	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Cut }):
+		judged.Status = doctor.StatusTimeout
+	}
+	if err := visit.accept(fleet, judged); err != nil {
+		return err
+	}
+	if o.full {
+		judged.Uncut(fleet)
+	}
+	judged.Mask(o.Out.Mask.Text)
+	err = printReport(o.Out, judged, o.format, o.severity())
+	if err := errors.Join(err, visit.writeReports(judged)); err != nil {
+		return err
+	}
+	return verdictOf(judged, o.severity())
+}
+
+// verdictOf returns a report as an error that decides the exit code; nil where all is well. The user has been told of
+// everything else.
+func verdictOf(judged *doctor.Report, failOn check.Severity) error {
+	kind, bad := map[string]fault.Kind{
+		doctor.StatusUsage:       fault.KindUsage,
+		doctor.StatusInterrupted: fault.KindInterrupted,
+		doctor.StatusTimeout:     fault.KindTimeout,
+		doctor.StatusAuth:        fault.KindAuth,
+		doctor.StatusUnreachable: fault.KindConnect,
+	}[judged.Status]
+	if !bad {
+		if !judged.Fails(failOn) {
+			return nil
+		}
+		kind = fault.KindProtocol
+	}
+	return exit.Reported(exit.Fail(errors.New("the doctor: "+judged.Status), kind, ""))
+}

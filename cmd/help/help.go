@@ -1,0 +1,156 @@
+// Package help shows what toolx can do: all commands in groups, one command, the common flags, a page, or all of it as
+// JSON.
+package help
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/cmd/factory"
+	"toolx/docs"
+)
+
+// groups are the commands in the order in which the help shows them.
+func groups() []struct{ title, commands string } {
+	return []struct{ title, commands string }{
+		{"Use tools", "list show call ask tui"},
+		{"Debug servers", "doctor dev watch raw ping proxy history"},
+		{"Manage servers", "servers session auth trust secret init"},
+		{"Share tools", "serve convert"},
+		{"More", "resources prompts complete completion help version"},
+	}
+}
+
+// mainFlags are the common flags that the help of toolx itself shows.
+func mainFlags() []string { return []string{"config", "server", "url", "output", "verbose"} }
+
+// maxWidth is how many columns the descriptions of flags take.
+const maxWidth = 100
+
+// flagsTopic is the topic that shows the common flags.
+const flagsTopic = "flags"
+
+// New returns "toolx help", which shows the help of a command, or a page about something else.
+func New(f *factory.Factory) *cobra.Command {
+	asJSON := false
+	topics := append(docs.Topics(), flagsTopic)
+	help := &cobra.Command{
+		Use:   "help [COMMAND|TOPIC]",
+		Short: "Show help on a command or topic (" + strings.Join(topics, ", ") + ")",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && !asJSON {
+				page := docs.Page(args[0])
+				if args[0] == flagsTopic {
+					page = flagsPage(cmd.Root())
+				}
+				if page != "" {
+					_, err := io.WriteString(f.Out.Console.Out, page)
+					return err
+				}
+			}
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 && found.HasSubCommands() {
+				return f.Corrector.UnknownVerb(cmd.Root(), strings.Join(args, " "))
+			}
+			if asJSON {
+				return printJSON(f.Out, found)
+			}
+			return found.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			names := slices.Clone(topics)
+			for _, command := range cmd.Root().Commands() {
+				if command.IsAvailableCommand() {
+					names = append(names, command.Name())
+				}
+			}
+			names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) })
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	help.Flags().BoolVar(&asJSON, "json", false, "print commands, flags, exit codes and kinds of failure as JSON")
+	return help
+}
+
+// Show writes the help of a command to its output, as cobra's help function does.
+func Show(cmd *cobra.Command, _ []string) {
+	text := ofCommand(cmd)
+	if !cmd.HasParent() {
+		text = ofRoot(cmd)
+	}
+	_, _ = io.WriteString(cmd.OutOrStdout(), text) // a closed pipe wants no help
+}
+
+// ofRoot returns the help of toolx itself.
+func ofRoot(root *cobra.Command) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\nUsage:\n  toolx COMMAND [flags] [-- COMMAND…]\n\n", root.Short)
+	for _, group := range groups() {
+		text.WriteString(group.title + ":\n")
+		for name := range strings.FieldsSeq(group.commands) {
+			if command, _, err := root.Find([]string{name}); err == nil {
+				fmt.Fprintf(&text, "  %-11s %s\n", name, command.Short)
+			}
+		}
+	}
+	text.WriteString("\n-- uses one server: toolx list -- npx -y @modelcontextprotocol/server-everything\n\n")
+	few := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range mainFlags() {
+		few.AddFlag(root.PersistentFlags().Lookup(name))
+	}
+	few.SortFlags = false
+	text.WriteString("Flags (toolx help flags shows all):\n" + few.FlagUsages())
+	return text.String()
+}
+
+// ofCommand returns the help of one command: its own flags, examples and exit codes.
+func ofCommand(cmd *cobra.Command) string {
+	long, codes, _ := strings.Cut(cmd.Long, "Exit codes: ")
+	if long = strings.TrimSpace(long); long == "" {
+		long = cmd.Short + "."
+	}
+	parts := []string{long, "Usage:\n  " + strings.TrimSuffix(cmd.UseLine(), " [flags]")}
+	if cmd.HasAvailableSubCommands() {
+		var below strings.Builder
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&below, "\n  %-*s %s", cmd.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		parts = append(parts, "Commands:"+below.String())
+	}
+	if flags := ownFlags(cmd); flags.HasAvailableFlags() {
+		parts = append(parts, "Flags:\n"+strings.TrimRight(flags.FlagUsagesWrapped(maxWidth), "\n"))
+	}
+	if cmd.Example != "" {
+		parts = append(parts, "Examples:\n"+cmd.Example)
+	}
+	if codes != "" {
+		parts = append(parts, "Exit codes: "+strings.TrimSpace(codes))
+	}
+	return strings.Join(append(parts, "Flags of every command: toolx help flags"), "\n\n") + "\n"
+}
+
+// ownFlags returns the flags of a command alone, without --help.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "help" {
+			own.AddFlag(flag)
+		}
+	})
+	return own
+}
+
+// flagsPage returns the flags of every command.
+func flagsPage(root *cobra.Command) string {
+	return "Flags of every command:\n" + root.PersistentFlags().FlagUsagesWrapped(maxWidth)
+}

@@ -1,0 +1,167 @@
+// Package proxy has toolx proxy, which runs a server behind a filter.
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/correct"
+	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/config"
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/servers"
+)
+
+// Options say which server is run, and where what is no message goes.
+type Options struct {
+	Out         *streams.Streams
+	Flags       *cli.Flags
+	Tools       *toolset.Opener
+	Consent     *person.Consent
+	Bus         *exec.Bus
+	PassSignals *atomic.Bool
+
+	server     string   // a configured server's name; empty where command says what to run
+	command    []string // a server's command line
+	log        string   // a file that takes foreign lines instead of stderr
+	maxMessage string   // a size; empty: the config's, then the default
+	guards     toolset.Guards
+}
+
+func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
+	o := Options{
+		Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, PassSignals: f.PassSignals,
+	}
+	c := &cobra.Command{
+		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
+		Short: "Run a server behind a filter that keeps its stdout clean",
+		Long: `Run a server and pass only JSON-RPC messages to the client, one per line, their bytes
+unchanged. Messages are recovered from polluted lines; everything else on the server's
+stdout goes to stderr after "toolx proxy:". In the client's config, put "toolx proxy --"
+before the server's command.
+
+The server's stderr, standard input and signals are passed on, and its exit code is
+returned. A server that keeps running for 2 s after its standard input has ended gets
+SIGTERM, then SIGKILL.
+
+Exit codes: the server's, 128 + N if signal N ended it; 2 for wrong usage or config, 4
+if it could not be started.`,
+		Example: `  toolx proxy -- npx -y some-mcp-server
+  toolx proxy --log /tmp/stray.log zwave
+  toolx list -- toolx proxy -- node server.js`,
+		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(f.Flags, own) }),
+		RunE:              cli.Run(&o, run, o.guards.Check),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
+	}
+	flags := c.Flags()
+	o.guards.Declare(flags)
+	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
+	flags.StringVar(&o.maxMessage, "max-message", "",
+		"drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
+	return c
+}
+
+// take reads the arguments before "--": one server, or none where a command follows it.
+func (o *Options) take(flags *cli.Flags, own []string) error {
+	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
+	address := flags.URL
+	if len(own) > 0 && correct.MisplacedAs(own[0]) == correct.InURL {
+		address = own[0]
+	}
+	switch {
+	case address != "":
+		return correct.NewForgotten(address,
+			"toolx proxy filters the stdout of a program, and "+address+" is an address",
+			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy")
+	case len(own) == 0 && len(o.command) == 0:
+		return fault.Usage("name a server, or give its command after --", example)
+	case len(own) > 0 && len(o.command) > 0:
+		return fault.Usage("a server's name and a command are one too many: "+strconv.Quote(own[0]), example)
+	case len(own) > 1:
+		return fault.Usage("unexpected argument "+strconv.Quote(own[1]),
+			"a command follows --: toolx proxy -- "+strings.Join(own, " "))
+	case len(own) == 1:
+		o.server = own[0]
+	}
+	return nil
+}
+
+// Run ends when the server does, with its exit code.
+func Run(_ context.Context, o Options) error {
+	o.Consent.AsksNobody = true // standard input is the client's
+	server, limit, err := proxied(o.Tools, o)
+	if err != nil {
+		return err
+	}
+	o.guards.Narrow(server)
+	report, err := newProxyReport(o.Out, o.log, limit)
+	if err != nil {
+		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
+	}
+	o.Bus.Subscribe(report.take)
+	if err := o.Tools.RecordTrace(); err != nil {
+		return err
+	}
+	o.PassSignals.Store(true)
+	o.Out.FlushTime = streams.UnreadTime
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, cli.EndingSignals()...)
+	defer signal.Stop(signals)
+
+	code, err := servers.Proxy(server, servers.ProxyOptions{
+		In: o.Out.Console.In, Out: o.Out.Stdout, Err: o.Out.Console.Err,
+		Signals:    signals,
+		MaxMessage: limit,
+		Bus:        o.Bus,
+		Trace:      o.Flags.Trace != "" || o.Flags.TraceFile != "",
+		Secret:     o.Out.Mask.Add,
+	})
+	report.close()
+	if err != nil && !console.IsBrokenPipe(err) {
+		return err
+	}
+	return &exit.Status{Code: code}
+}
+
+// proxied returns the server to run, and the limit on its messages in bytes. A command needs no config, so it works
+// with a broken one.
+func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, err error) {
+	if o.maxMessage != "" {
+		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
+			return nil, 0, fault.Usage("--max-message "+strconv.Quote(o.maxMessage)+" is not a size",
+				"--max-message 256MiB")
+		}
+	}
+	if adHoc, err := a.Flags.AdHoc(o.command); adHoc != nil || err != nil {
+		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
+	}
+	loaded, err := a.Consent.LoadConfig()
+	if err != nil {
+		return nil, 0, err
+	}
+	a.ReportRemarks(loaded)
+	server, err = cli.ServerNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
+	if err != nil {
+		return nil, 0, err
+	}
+	a.ReportNotes(loaded, server)
+	if server.Disabled {
+		return nil, 0, servers.Disabled(server)
+	}
+	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
+}

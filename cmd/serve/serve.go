@@ -1,0 +1,174 @@
+// Package serve has toolx serve, which serves the config's tools over MCP.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/fault"
+	"toolx/pkg/serve"
+	"toolx/pkg/servers"
+)
+
+// Options say what is served, and where.
+type Options struct {
+	Out     *streams.Streams
+	Flags   *cli.Flags
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
+	file string // a config file; empty: the config that is found
+	http serve.HTTPOptions
+
+	guards toolset.Guards
+}
+
+func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
+	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent}
+	cmd := &cobra.Command{
+		Use:   "serve [FILE]",
+		Short: "Serve the config's tools over MCP",
+		Long: `Serve the tools that a config file defines (builtin, mock and internal ones) as an MCP
+server on standard input and output. Mocks can have a delay, an error or faults, to test
+how clients handle failures.
+
+--http serves over streamable HTTP instead, until Ctrl-C: on this machine only unless
+--allow-remote is given, and never to web pages from other sites. Clients need a token:
+that of TOOLX_SERVE_TOKEN or of the file of --token, otherwise a new one that toolx
+prints on stderr. --no-token accepts unauthenticated clients.
+
+Exit codes: 0 standard input ended or Ctrl-C, 2 wrong config, or an address that cannot
+be used; a mock's crash fault exits with its own code.`,
+		Example: `  toolx serve testdata/zwave.yaml
+  toolx list -- toolx serve testdata/zwave.yaml
+  toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
+		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
+		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
+	}
+	flags := cmd.Flags()
+	o.guards.Declare(flags)
+	o.guards.DeclareConfirm(flags)
+	flags.StringVar(&o.http.Address, "http", "",
+		"serve over HTTP at `ADDR`: HOST:PORT, or PORT of this machine (0: any free one)")
+	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
+	flags.StringVar(&o.http.Token, "token", "",
+		"ask every client for the token in a file: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
+	flags.BoolVar(&o.http.Open, "no-token", false, "let --http serve whoever reaches it, without a token")
+	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
+	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
+	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
+	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
+	cmd.RunE = cli.Run(&o, run, func() error {
+		if o.http.Address == "" && flags.Changed("http") { // as with --http "$ADDR" where ADDR is not set
+			return fault.Usage("--http is empty", "--http 127.0.0.1:8080")
+		}
+		return o.http.Check()
+	}, o.guards.Check)
+	return cmd
+}
+
+// Run serves until standard input, or the process, is to end.
+func Run(ctx context.Context, o Options) error {
+	o.Consent.AsksNobody = true // standard input is the client's
+	if o.file != "" {
+		if _, err := os.Stat(o.file); err != nil {
+			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
+				"FILE is the config whose tools are served; without it, toolx serve takes the one that is found here")
+		}
+		o.Flags.Config = append(o.Flags.Config, o.file)
+	}
+	o.Out.FlushTime = streams.UnreadTime
+	stdout := serve.NewAnswerWriter(o.Out.Console.Out)
+	stage := &faultStage{stdout: stdout, stderr: o.Out.Live, exit: make(chan int, 1)}
+	box, err := o.Tools.Open(toolset.Options{
+		ConfigOnly: true, Stage: stage, Confined: true, Guards: o.guards, KeepAlive: true,
+	})
+	if err != nil {
+		return err
+	}
+	tools, broken := toolset.WorkingTools(o.Out, box.Registry.All())
+	switch {
+	case len(tools) == 0 && broken != nil:
+		return exit.Reported(broken)
+	case len(tools) == 0 && len(box.Registry.Denied()) > 0:
+		return box.Registry.Denied()[0].Denied()
+	case len(tools) == 0:
+		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
+	}
+	served := serve.New(ctx, build.Version(), box.Executor, tools)
+	limit := cmp.Or(box.Config().Defaults.MaxMessage, servers.DefaultMaxMessage)
+	run := func() error {
+		return served.Stdio(ctx, o.Out.Console.In, stdout, limit, func(text string) { o.Out.Log.Warn(text) })
+	}
+	if o.http.Address != "" {
+		endpoint, err := served.Listen(o.http, limit, o.Out.Log)
+		if err != nil {
+			return err
+		}
+		announce(o.Out, endpoint)
+		run = func() error { return endpoint.Serve(ctx) }
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run() }()
+	select {
+	case code := <-stage.exit:
+		return &exit.Status{Code: code}
+	case err := <-ended:
+		return err
+	}
+}
+
+// announce says on stderr where toolx serves, and the token if toolx made it.
+func announce(out *streams.Streams, endpoint *serve.Endpoint) {
+	out.Mask.Add(endpoint.Token)
+	url, scope := endpoint.URL(), ""
+	if endpoint.Address.IP.IsUnspecified() {
+		scope = ", and at every address of this machine"
+	}
+	if !out.Settings.Quiet {
+		out.Say("serving at %s%s (Ctrl-C ends)", url, scope)
+	}
+	if endpoint.NewToken {
+		out.Say("clients need this token, which is new each time: %s", endpoint.Token)
+		out.Say("  toolx list --url %s -H 'Authorization: Bearer %s'", url, endpoint.Token)
+	}
+	if endpoint.Token == "" {
+		who := "every user and program of this machine"
+		if !endpoint.Address.IP.IsLoopback() {
+			who = "whoever reaches this machine"
+		}
+		out.Log.Warn(who + ` can call these tools, since no token is asked for (without "--no-token", toolx makes one)`)
+	}
+}
+
+// faultStage is the process in which mocks rehearse faults.
+type faultStage struct {
+	stdout, stderr io.Writer
+	exit           chan int
+}
+
+func (s *faultStage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
+func (s *faultStage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
+
+// Exit makes runServe return with that code in the middle of a call; the first code counts. Like a process that has
+// crashed, it does not return.
+func (s *faultStage) Exit(code int) {
+	select {
+	case s.exit <- code:
+	default:
+	}
+	select {}
+}

@@ -1,0 +1,254 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
+	"toolx/pkg/detect"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/words"
+)
+
+// initFile is the config that toolx init writes.
+const initFile = "toolx.yaml"
+
+// initHeader begins a new config.
+const initHeader = `# The servers and tools that toolx knows: toolx help config describes this file.
+# toolx servers add NAME --project -- COMMAND adds a server.
+`
+
+// NoConfig is what toolx alone says where it has no config.
+const NoConfig = "no server is configured; toolx init writes a toolx.yaml here from what it finds"
+
+type initOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+}
+
+func NewInit(f *factory.Factory, run cli.RunFunc[initOptions]) *cobra.Command {
+	o := initOptions{Out: f.Out, Tools: f.Tools}
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Create a toolx.yaml for this folder",
+		Long: `Create a toolx.yaml in the working folder. It contains the server that the folder's
+package.json or pyproject.toml builds, and imports the servers of other MCP clients on
+this machine. On a terminal, toolx asks about each and trusts the file. Elsewhere it
+writes everything that it finds, and the servers start only after toolx trust. An
+existing config is never changed.
+
+Exit codes: 0 written, 2 there is a config already, or it cannot be written,
+130 interrupted.`,
+		Example: "  toolx init",
+		Args:    cli.NoArguments,
+		RunE:    cli.Run(&o, run),
+	}
+}
+
+// RunInit writes the config and says what to do next.
+func RunInit(ctx context.Context, o initOptions) error {
+	for _, name := range []string{initFile, "toolx.yml", "toolx.json", ".toolx.yaml"} {
+		if _, err := os.Lstat(name); err == nil {
+			return fault.Usage(name+" is there already, and toolx init never changes a file",
+				"add a server to it: toolx servers add NAME --project -- COMMAND…")
+		}
+	}
+	run := initRun{o.Tools}
+	found, err := run.servers(ctx)
+	if err != nil {
+		return err
+	}
+	clients, err := run.imports(ctx)
+	if err != nil {
+		return err
+	}
+	if len(found)+len(clients) == 0 && o.Out.Person() {
+		if found, err = run.typed(ctx); err != nil {
+			return err
+		}
+	}
+	return run.write(ctx, found, clients)
+}
+
+// initRun is a run of toolx init.
+type initRun struct{ tools *toolset.Opener }
+
+// servers returns the servers of the working folder's own project that the user wants.
+func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
+	var wanted []detect.Server
+	for _, server := range detect.Servers(os.DirFS(".")) {
+		r.tools.Out.Say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
+		for _, script := range server.Scripts {
+			person.QuoteEffect(r.tools.Out, "it runs "+script)
+		}
+		yes, err := r.tools.Keyboard.Confirms(ctx, "add it as "+server.Name+"?")
+		if err != nil {
+			return nil, err
+		}
+		if !yes {
+			continue
+		}
+		if slices.ContainsFunc(wanted, func(s detect.Server) bool { return s.Name == server.Name }) {
+			server.Name += "-python"
+		}
+		if wanted = append(wanted, server); server.Missing != "" {
+			r.tools.Out.Log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before you call it")
+		}
+	}
+	return wanted, nil
+}
+
+// imports returns the ids of the clients whose servers the user wants, of those that have any.
+func (r initRun) imports(ctx context.Context) ([]string, error) {
+	var ids, counts []string
+	for _, client := range ClientsWithServers() {
+		ids = append(ids, client.ID)
+		counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, client.Servers))
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	r.tools.Out.Say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := r.tools.Keyboard.Confirms(ctx, "use them under their plain names?")
+	if err != nil || !yes {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// clientServers is a client, with how many servers it has that are not switched off.
+type clientServers struct {
+	*config.Client
+	Servers int
+}
+
+// ClientsWithServers returns the clients that have any. A file that several clients read is one client's.
+func ClientsWithServers() []clientServers {
+	var clients []clientServers
+	var read []string
+	for _, client := range config.Clients() {
+		servers := 0
+		for _, file := range config.ReadClients(config.Options{}, client) {
+			if slices.Contains(read, file.Path) {
+				continue
+			}
+			before := servers
+			for _, server := range file.Servers {
+				if !server.Disabled {
+					servers++
+				}
+			}
+			if servers > before {
+				read = append(read, file.Path)
+			}
+		}
+		if servers > 0 {
+			clients = append(clients, clientServers{client, servers})
+		}
+	}
+	return clients
+}
+
+// typed asks for a server's command where nothing was found. No answer is one.
+func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
+	release, err := r.tools.Keyboard.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	r.tools.Out.Say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	fmt.Fprint(r.tools.Out.Live, "> ")
+	typed, err := r.tools.Keyboard.Line(ctx)
+	if err != nil {
+		return nil, ctx.Err() // nil where the terminal was closed
+	}
+	if strings.TrimSpace(typed) == "" {
+		return nil, nil
+	}
+	commands := cmdline.ShellCommands(typed)
+	if len(commands) != 1 || len(commands[0].Words) == 0 || strings.ContainsRune(typed, '$') {
+		return nil, fault.Usage("the command is not a program and its arguments",
+			"toolx servers add NAME --project -- COMMAND…")
+	}
+	return []detect.Server{{Name: "server", Command: commands[0].Words}}, nil
+}
+
+// write makes the file, which must not be there, and writes servers and imports into it.
+func (r initRun) write(ctx context.Context, found []detect.Server, clients []string) error {
+	file, err := os.OpenFile(initFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		_, err = file.WriteString(initHeader)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
+	}
+	written := NamedFile(initFile, true)
+	err = Editor{Tools: r.tools}.rewrite(ctx, written, r.tools.Out.Person(), func([]byte) ([]config.Change, error) {
+		var changes []config.Change
+		for _, server := range found {
+			command := words.Texts(server.Command, config.Literal)
+			entry, err := rawjson.Marshal(struct {
+				Command string   `json:"command"`
+				Args    []string `json:"args,omitempty"`
+				Cwd     string   `json:"cwd"`
+			}{command[0], command[1:], "."})
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, config.Change{Path: []string{"servers", server.Name}, Value: entry})
+		}
+		if len(clients) > 0 {
+			ids, err := rawjson.Marshal(clients)
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, config.Change{Path: []string{"imports"}, Value: ids})
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return errors.Join(err, os.Remove(initFile))
+	}
+	switch {
+	case len(found)+len(clients) > 0 && !r.tools.Out.Person():
+		r.tools.Out.Say("written, but not trusted, because no one confirmed it; " +
+			"next: toolx trust shows what it would run, and asks")
+	case len(found) > 0:
+		r.tools.Out.Say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools",
+			found[0].Name)
+	case len(clients) > 0:
+		r.tools.Out.Say("written, with the servers of %s; next: toolx servers shows them",
+			words.Count(len(clients), "client"))
+	default:
+		r.tools.Out.Say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+	}
+	_, err = fmt.Fprintln(r.tools.Out.Console.Out, initFile)
+	return err
+}
+
+// NothingConfigured reports whether there is no config with a server or a tool; one that cannot be read is something.
+func NothingConfigured(c *person.Consent) bool {
+	loaded, err := c.LoadConfig()
+	if err != nil || len(loaded.Servers)+len(loaded.Tools) > 0 {
+		return false
+	}
+	_, err = os.Lstat(initFile)
+	return errors.Is(err, fs.ErrNotExist)
+}

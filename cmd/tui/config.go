@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolx/cmd/cli"
+	serverscmd "toolx/cmd/servers"
+	"toolx/cmd/toolset"
+	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
+	"toolx/pkg/detect"
+	"toolx/pkg/fault"
+	"toolx/pkg/words"
+)
+
+// tuiConfig is the config of the terminal interface, which can be changed there. It implements tui.Entries.
+type tuiConfig struct {
+	box    *toolset.Set
+	names  []string // of the servers that are shown; none: all
+	guards toolset.Guards
+	// trusted are the files that the user edits and had consented to.
+	trusted []config.File
+}
+
+// Entry returns the file that has a server's entry, and its line.
+func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
+	server := c.box.Server(name)
+	if server.OnCommandLine() || server.File() == "" {
+		return "", 0, fault.Usage("the server was given on the command line, and has no entry",
+			"toolx servers add NAME -- COMMAND… keeps one")
+	}
+	file := serverscmd.NamedFile(server.File(), server.Project() != nil)
+	if (serverscmd.Editor{Tools: c.box.Opener}).IsTrusted(file) {
+		c.trusted = append(c.trusted, file)
+	}
+	return file.Path, server.Origin.Line, nil
+}
+
+// Reload reads the config again, and returns the servers to show. Those whose entries are others end, and so does the
+// one that is named, for which something has changed in any case.
+func (c *tuiConfig) Reload(ctx context.Context, name string) ([]*config.Server, error) {
+	for _, file := range c.trusted {
+		if err := (serverscmd.Editor{Tools: c.box.Opener}).KeepTrust(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	c.trusted = nil
+	loaded, err := c.box.Opener.Consent.LoadConfig()
+	if err != nil {
+		return nil, err
+	}
+	c.box.Opener.AddFlags(c.guards, loaded.Servers)
+	shown, err := cli.ServersNamed(loaded.Servers, c.names)
+	if err != nil {
+		return nil, err
+	}
+	c.box.Loaded.Store(loaded)
+	c.box.Pool.Change(ctx, loaded.Servers, name)
+	return shown, nil
+}
+
+// Add keeps a server, a command line or an address as it was typed, in the config, and returns its name.
+func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err error) {
+	server := config.AdHoc(nil, strings.TrimSpace(typed), nil)
+	if !strings.HasPrefix(server.URL, "http://") && !strings.HasPrefix(server.URL, "https://") {
+		commands := cmdline.ShellCommands(typed)
+		if len(commands) != 1 || len(commands[0].Words) == 0 || strings.ContainsRune(typed, '$') {
+			return "", fault.Usage("that is neither an address nor a program with its arguments",
+				"https://… or npx -y PACKAGE")
+		}
+		server = config.AdHoc(commands[0].Words, "", nil)
+		if slices.ContainsFunc(commands[0].Words, isRelativeFile) {
+			if server.Cwd, err = os.Getwd(); err != nil {
+				return "", err
+			}
+		}
+	}
+	name = c.freeName(detect.NameOf(append([]string{server.Command}, server.Args...), server.URL))
+	file, named := (&serverscmd.ConfigFileFlags{}).Named(c.box.Flags)
+	if !named {
+		file = config.UserFile(config.Options{})
+	}
+	if len(c.names) > 0 {
+		c.names = append(c.names, name)
+	}
+	return name, serverscmd.Editor{Tools: c.box.Opener}.Add(ctx, file, name, server, false)
+}
+
+// isRelativeFile reports whether a word of a command line is a file whose path counts from the working folder.
+func isRelativeFile(word string) bool {
+	if filepath.IsAbs(word) {
+		return false
+	}
+	info, err := os.Stat(word)
+	return err == nil && !info.IsDir()
+}
+
+// freeName returns a name that no server has, made of one that may be taken.
+func (c *tuiConfig) freeName(name string) string {
+	free := name
+	taken := func(s *config.Server) bool { return s.Name == free }
+	for i := 2; slices.ContainsFunc(c.box.Config().Servers, taken); i++ {
+		free = fmt.Sprintf("%s-%d", name, i)
+	}
+	return free
+}
+
+// Found says in lines which files were looked at for servers: toolx's own that are there, or the one that would be
+// made, and how many servers the other clients of this machine have.
+func (c *tuiConfig) Found() []string {
+	var lines []string
+	files, _, _ := config.Find(config.Options{Files: c.box.Flags.Config})
+	for _, file := range files {
+		lines = append(lines, file.Name+" has no server")
+	}
+	if len(files) == 0 {
+		lines = append(lines, "there is no config yet; a makes "+config.UserFile(config.Options{}).Name)
+	}
+	for _, client := range serverscmd.ClientsWithServers() {
+		lines = append(lines, fmt.Sprintf("%s has %s: toolx servers %s shows them, toolx tui %s: uses them",
+			client.Name, words.Count(client.Servers, "server"), client.ID, client.ID))
+	}
+	return lines
+}

@@ -1,0 +1,223 @@
+// Package tui has toolx tui, which shows the full-screen interface.
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/dev"
+	doctorcmd "toolx/cmd/doctor"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/request"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/procs"
+	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/state"
+	"toolx/pkg/tui"
+)
+
+// Options say what the terminal interface shows.
+type Options struct {
+	Out     *streams.Streams
+	Flags   *cli.Flags
+	Tools   *toolset.Opener
+	Consent *person.Consent
+	Bus     *exec.Bus
+	Show    func(context.Context, tui.Options) error
+
+	names  []string   // servers of the config; none: all
+	Start  *tui.Start // the tool to begin with, nil for none
+	Of     string     // a tool's name, which may name the only server to show
+	Server []string   // a command line after --
+	// develop says that the server's files are watched.
+	develop bool
+	// Answers say how servers that ask something back are answered; dialogs ask the user the rest.
+	Answers person.AnswerFlags
+	Guards  toolset.Guards
+}
+
+func NewOptions(f *factory.Factory) Options {
+	return Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, Show: f.ShowTUI}
+}
+
+func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
+	o := NewOptions(f)
+	cmd := &cobra.Command{
+		Use:   "tui [SERVER…] [-- COMMAND…]",
+		Short: "Browse and call tools in a full-screen interface",
+		Long: `Browse servers with their tools, resources and prompts, fill in forms made from
+schemas, call tools and see results, timing and messages. toolx without a command does
+the same on a terminal. Press ? for the keys. Questions from servers open a dialog,
+unless a flag answers them.
+
+Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
+		Example: `  toolx tui
+  toolx tui zwave
+  toolx tui --dev -- node server.js
+  toolx tui -- npx -y @modelcontextprotocol/server-everything`,
+		Args:              cli.NamesOrCommand(&o.names, &o.Server),
+		RunE:              cli.Run(&o, run, o.Answers.Check, o.Guards.Check),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
+	}
+	cmd.Flags().BoolVar(&o.develop, "dev", false, "restart the server whenever its files change")
+	o.Answers.Declare(cmd.Flags())
+	o.Guards.Declare(cmd.Flags())
+	o.Guards.DeclareConfirm(cmd.Flags())
+	return cmd
+}
+
+// Run shows the terminal interface until the user quits.
+func Run(ctx context.Context, o Options) error {
+	if !o.Out.HasScreen() {
+		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
+			"toolx list shows the tools, toolx call TOOL calls one")
+	}
+	if o.develop {
+		o.Flags.NoSession = true // it must be the program as it is now
+	}
+	questions := tui.NewQuestions()
+	box, err := o.Tools.Open(toolset.Options{
+		KeepAlive: true, Watches: true, NoStartLimit: true,
+		Server: o.Server, ReportFailures: true, Guards: o.Guards,
+		Answers: &o.Answers, User: &person.User{Elicit: questions.Elicit, Sample: questions.Sample},
+	})
+	if err != nil {
+		return err
+	}
+	o.names = append(o.names, o.Flags.Servers...)
+	if server := exec.ServerOf(o.Of, box.Pool.Names()); server != "" {
+		o.names = []string{server}
+	}
+	shown, err := cli.ServersNamed(box.Config().Servers, o.names)
+	if err != nil {
+		return err
+	}
+	if err := o.Consent.Ask(ctx, shown...); err != nil {
+		return err
+	}
+	if o.develop && len(shown) != 1 {
+		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
+	}
+	program, adHoc := toolset.ProgramOf(box.AdHocServer())
+	unmute := o.Out.Live.Mute() // nothing else writes to the terminal
+	defer unmute()
+	o.Out.Drawn.Store(true)
+	defer o.Out.Drawn.Store(false)
+	var entries tui.Entries
+	if !box.AdHoc {
+		entries = &tuiConfig{box: box, names: o.names, guards: o.Guards}
+	}
+	return crashed(o.Out, o.Show(ctx, tui.Options{
+		In:       o.Out.Console.In,
+		Out:      o.Out.Stdout,
+		Servers:  shown,
+		Pool:     box.Pool,
+		Executor: box.Executor,
+		Bus:      o.Bus,
+		Local:    !box.AdHoc && len(o.names) == 0,
+		Config:   func() string { return configName(box) },
+		Folder:   o.repeatIn(box),
+		History:  stores.History(),
+
+		Program:   o.Out.Mask.Text(program),
+		AdHoc:     adHoc,
+		Start:     o.Start,
+		Questions: questions,
+		OpenPage:  o.Answers.Opener(),
+		Request:   func(call exec.Call) (json.RawMessage, error) { return nextRequest(ctx, box, call) },
+		Examine: func(ctx context.Context, name string) (*doctor.Report, error) {
+			return doctorcmd.ExamineOne(ctx, box, name)
+		},
+		Entries:  entries,
+		Sources:  func(name string) (tui.Sources, error) { return dev.SourcesFor(box, name) },
+		Develop:  o.develop,
+		Fetching: diagnose.Fetching,
+		Memory:   procs.Memory,
+		Hide:     o.Out.Mask.Text,
+		Color:    o.Out.Console.Color,
+		ASCII:    !speaksUTF8(os.Getenv),
+	}), stores.State("crash.txt"))
+}
+
+// nextRequest returns the request that would be sent for a call.
+func nextRequest(ctx context.Context, b *toolset.Set, call exec.Call) (json.RawMessage, error) {
+	prepared, err := b.Executor.Prepare(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	return request.RequestOf(b, prepared, 0)
+}
+
+// configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
+// empty where a server of the command line takes the place of the config.
+func configName(b *toolset.Set) string {
+	files := b.Config().Files
+	switch n := len(files); {
+	case b.AdHoc || n == 0:
+		return ""
+	case n == 1:
+		return filepath.Base(files[0])
+	default:
+		return fmt.Sprintf("%s +%d", filepath.Base(files[n-1]), n-1)
+	}
+}
+
+// speaksUTF8 reports whether the locale can show more than ASCII; one that is not set is taken for one that can.
+func speaksUTF8(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := strings.ToLower(getenv(name)); value != "" {
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return true
+}
+
+// crashError is a panic of the terminal interface, with where its trace is.
+type crashError struct {
+	*tui.PanicError
+	path  string   // of the file with the trace; empty where it could not be written
+	trace []string // lines, where there is no file
+}
+
+// crashed writes the trace of a panic to a file, since nobody can read it on a terminal that was just restored. It
+// returns any other error as it is.
+func crashed(o *streams.Streams, err error, path string) error {
+	var panicked *tui.PanicError
+	if !errors.As(err, &panicked) {
+		return err
+	}
+	text := o.Mask.Text("toolx " + build.Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
+	if path != "" && state.Replace(path, []byte(text)) == nil {
+		return &crashError{PanicError: panicked, path: path}
+	}
+	return &crashError{PanicError: panicked, trace: strings.Split(strings.TrimSpace(panicked.Stack), "\n")}
+}
+
+func (e *crashError) Unwrap() error { return e.PanicError }
+
+// Details returns the trace where no file has it.
+func (e *crashError) Details() []string { return e.trace }
+
+// Hint implements the interface that fault.HintOf looks for.
+func (e *crashError) Hint() string {
+	if e.path == "" {
+		return "this is a mistake in toolx: please report it with the trace above"
+	}
+	return "this is a mistake in toolx: please report it with the trace in " + e.path
+}
