@@ -15,51 +15,6 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-func TestHandshakeChecks(t *testing.T) {
-	t.Parallel()
-	provokeAll(t, []provocation{
-		{id: "era", severity: check.Info, modes: []string{"good"}, evidence: "server/discover was answered with error -32601"},
-		{id: "era", severity: check.Info, modes: []string{"dual-era"}, evidence: "server/discover names 2026-07-28"},
-		{id: "era", severity: check.Info, modes: []string{"stateless-only"}, evidence: "refuses initialize"},
-		{id: "era", severity: check.Info, modes: []string{"discover-empty"}, evidence: "server/discover was answered with a result"},
-		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
-		{id: "discover-breaks-server", severity: check.Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
-		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
-		{id: "initialize-refused", severity: check.Error, modes: []string{"list-error", "--on", "initialize"}, evidence: "error -32603: database is locked"},
-		{id: "env-missing", severity: check.Error, modes: []string{"init-error"}, evidence: "refused initialize: not authenticated: set FAKE_API_KEY"},
-		{id: "protocol-version-missing", severity: check.Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
-		{id: "protocol-version-format", severity: check.Error, modes: []string{"version-type"}, evidence: "20251125"},
-		{id: "protocol-version-unsupported", severity: check.Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
-		{id: "protocol-version-old", severity: check.Info, modes: []string{"version-old"}, evidence: "2024-11-05"},
-		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"serverinfo-missing"}, evidence: "serverInfo is missing"},
-		{id: "serverinfo-incomplete", severity: check.Info, modes: []string{"good", "--name", ""}, evidence: `"name":""`},
-		{id: "capability-undeclared", severity: check.Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
-		{id: "capability-false", severity: check.Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
-		{id: "list-refused", severity: check.Error, modes: []string{"list-error"}, evidence: "database is locked"},
-		{id: "capability-false", severity: check.Error, modes: []string{"silent-after-init"}, options: impatient, evidence: "was not answered"},
-		{id: "ping-fails", severity: check.Warning, modes: []string{"list-error", "--on", "ping"}, evidence: "error -32603"},
-		{id: "ping-fails", severity: check.Warning, modes: []string{"silent-call", "--on", "ping"}, options: impatientCalls, evidence: "was not answered"},
-		{id: "unknown-method-code", severity: check.Warning, modes: []string{"list-error", "--on", evidence.NoSuchMethod}, evidence: "error -32603"},
-		{id: "unknown-method-code", severity: check.Warning, modes: []string{"silent-call", "--on", evidence.NoSuchMethod}, options: impatientCalls, evidence: "was not answered"},
-		{id: "invalid-params-code", severity: check.Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
-		{id: "unknown-tool-result", severity: check.Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
-		{id: "unknown-tool-result", severity: check.Error, modes: []string{"silent-call"}, options: impatientCalls, evidence: "was not answered"},
-		{id: "unknown-tool-result", severity: check.Warning, modes: []string{"big-numbers"}, evidence: "without isError"},
-		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
-		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
-		{id: "cursor-endless", severity: check.Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
-		{id: "cursor-endless", severity: check.Error, modes: []string{"pages-stop"}, options: impatient, evidence: "1 page with 1 tool,"},
-		{id: "cursor-endless", severity: check.Warning, modes: []string{"pages-huge"}, evidence: "20.2 MiB in all"},
-		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
-		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},
-		{id: "cursor-invalid-accepted", severity: check.Info, modes: []string{"pages"}, evidence: evidence.NoSuchCursor},
-		{id: "list-changed-storm", severity: check.Warning, modes: []string{"list-changed-storm"}, evidence: "100 times"},
-		{id: "progress-not-increasing", severity: check.Warning, modes: []string{"progress-bad"}, evidence: `"none"`},
-		{id: "progress-not-increasing", severity: check.Warning, modes: []string{"progress-bad"}, options: calling("echo", `{"message":"x"}`)},
-		{id: "log-without-optin", severity: check.Warning, modes: []string{"coalesced"}, evidence: "info:"},
-	})
-}
-
 // TestADeathThatIsExplainedIsOneFinding: what a server names that it died of is all that is said of the call.
 func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
 	t.Parallel()
@@ -151,7 +106,7 @@ func TestTheRefusalComesFirst(t *testing.T) {
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {
 	t.Parallel()
-	report := Judge(examineFake(t, impatientCalls(), "--wait", "900ms", "slow-start"), Selection{})
+	report := Judge(examineFake(t, patience("impatientCalls"), "--wait", "900ms", "slow-start"), Selection{})
 	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
 		if found := findingsOf(t, report, id); found != nil {
 			t.Errorf("%s: %+v", id, found)

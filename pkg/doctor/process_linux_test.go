@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/process"
 	"toolx/pkg/procs"
 )
@@ -71,14 +70,6 @@ func TestQueuedTime(t *testing.T) {
 	for procs.Queued(procs.Tree(busy.Process.Pid)) < 50*time.Millisecond {
 		quiet(t.Context(), 10*time.Millisecond)
 	}
-}
-
-// TestStdinClosedBeforeAnyWrite finds a server that closed its stdin at once: what
-// was written before lies in the pipe, and no write fails.
-func TestStdinClosedBeforeAnyWrite(t *testing.T) {
-	t.Parallel()
-	provokeAll(t,
-		[]provocation{{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed"}, options: impatient}})
 }
 
 func TestAProcessIsTheSameByItsBirth(t *testing.T) {

@@ -19,97 +19,6 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// impatient examine servers that never answer: two seconds are an age to a fake.
-func impatient() Options {
-	options := shortOptions()
-	options.Limit, options.answer = 2*time.Second, 300*time.Millisecond
-	return options
-}
-
-// soonRestarted examine servers whose second start gets no answer.
-func soonRestarted() Options {
-	options := shortOptions()
-	options.Limit = 4 * time.Second
-	return options
-}
-
-// provocation is a fake server and what is to be found on it.
-type provocation struct {
-	id       string
-	severity check.Severity
-	modes    []string
-	options  func() Options // nil means shortOptions
-	evidence string         // part of the evidence
-	fix      string         // part of one of the fixes
-}
-
-// provokeAll examines fake servers and looks for a finding on each.
-func provokeAll(t *testing.T, provocations []provocation) {
-	t.Helper()
-	for _, p := range provocations {
-		options := shortOptions
-		if p.options != nil {
-			options = p.options
-		}
-		t.Run(p.id+"/"+strings.Join(p.modes, " "), func(t *testing.T) {
-			t.Parallel()
-			p.expect(t, Judge(examineFake(t, options(), p.modes...), Selection{}))
-		})
-	}
-}
-
-// expect looks for the finding in a report.
-func (p provocation) expect(t *testing.T, report *Report) {
-	t.Helper()
-	found := findingsOf(t, report, p.id)
-	if len(found) == 0 {
-		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, check.Warning))
-	}
-	f := found[0]
-	if f.Severity != p.severity {
-		t.Errorf("severity is %s, want %s", f.Severity, p.severity)
-	}
-	if !strings.Contains(f.Evidence, p.evidence) {
-		t.Errorf("evidence is %q, want %q in it", f.Evidence, p.evidence)
-	}
-	if !slices.ContainsFunc(f.Fix, func(fix string) bool { return strings.Contains(fix, p.fix) }) {
-		t.Errorf("fixes are %q, want %q in one", f.Fix, p.fix)
-	}
-	if f.Where == nil || f.Where.Run == "" {
-		t.Errorf("the finding has no place: %+v", f.Where)
-	}
-}
-
-func TestProcessChecks(t *testing.T) {
-	t.Parallel()
-	provokeAll(t, []provocation{
-		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
-		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
-		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early", "--stderr", "Error: Cannot find module 'express'", "--code", "1"}, fix: "npm ci"},
-		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early", "--stderr", "Server running on http://0.0.0.0:3000/mcp"}, fix: "--stdio"},
-		{id: "crash-signal", severity: check.Error, modes: []string{"sigkill", "--stderr", "FATAL ERROR: Reached heap limit Allocation failed"}, fix: "--max-old-space-size"},
-		{id: "crash-signal", severity: check.Error, modes: []string{"sigsegv-early"}, evidence: "segmentation fault"},
-		{id: "crash-signal", severity: check.Error, modes: []string{"sigkill"}, evidence: "signal: killed"},
-		{id: "exit-during-request", severity: check.Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},
-		{id: "exit-during-request", severity: check.Error, modes: []string{"exit-after-init"}, evidence: "exit status 3"},
-		{id: "truncated-message", severity: check.Error, modes: []string{"exit-half-line"}, evidence: `{"jsonrpc":"2.0"`},
-		{id: "handshake-timeout", severity: check.Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within "},
-		{id: "handshake-timeout", severity: check.Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
-		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
-		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
-		{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed-later"}, options: soonRestarted, evidence: "could not be written"},
-		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
-		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"slow-exit", "--wait", "2.6s"}, evidence: "ended by itself 2."},
-		{id: "slow-shutdown", severity: check.Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
-		{id: "ignores-sigterm", severity: check.Warning, modes: []string{"ignore-sigterm"}, evidence: "the end of its stdin ended it"},
-		{id: "exit-code-on-close", severity: check.Info, modes: []string{"exit-code-on-close"}, evidence: "exit status 1"},
-		{id: "stderr-noise", severity: check.Info, modes: []string{"stderr-flood"}, evidence: "50000 lines"},
-		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "Traceback (most recent call last):"}, evidence: "Traceback"},
-		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
-		{id: "stderr-secret", severity: check.Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
-	})
-}
-
 // TestADeadDatabaseIsTheCause shows that a server that dies of its database after the handshake is told of that, and of
 // nothing that follows from it, and that a death in the probing run has the same fixes.
 func TestADeadDatabaseIsTheCause(t *testing.T) {
@@ -187,7 +96,7 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	options.idle, options.quiet = 0, 0 // the real waits
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{})
-	for _, one := range checksOf(check.GroupProcess, check.GroupRPC, check.GroupHandshake) {
+	for _, one := range checksOf(check.GroupProcess, check.GroupFraming, check.GroupRPC, check.GroupHandshake) {
 		for _, finding := range report.Findings {
 			if finding.ID == one.ID && one.ID != "era" {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/rules"
 )
 
 // buffered is a server that answers, and whose answers lie in a buffer until its
@@ -23,9 +24,8 @@ func TestOutputBuffered(t *testing.T) {
 	options := shortOptions()
 	options.Limit = 500 * time.Millisecond
 	report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
-	provocation{
-		id: "output-buffered", severity: check.Error, evidence: "after stdin was closed", fix: "python -u",
-	}.expect(t, report)
+	const buffered = "id: output-buffered\nseverity: error\nevidence: after stdin was closed\nfix: python -u\n"
+	expect(t, rules.Read(buffered)[0], report)
 	for _, result := range report.Checks {
 		if result.ID == "handshake-timeout" &&
 			(result.Outcome != check.Skipped || result.Because != "output-buffered") {

@@ -17,15 +17,6 @@ import (
 // onPing makes a fault concern the answer to ping, which toolx asks for itself.
 func onPing(mode string) []string { return []string{mode, "--on", "ping"} }
 
-func calling(tool, arguments string) func() Options {
-	return func() Options {
-		options := impatient()
-		options.Limit = 5 * time.Second
-		options.Calls = []evidence.Call{{Tool: tool, Arguments: json.RawMessage(arguments)}}
-		return options
-	}
-}
-
 // TestShapeOfAnUnknownTool: a wrong answer that only the doctor's own calls get is a warning that says so.
 func TestShapeOfAnUnknownTool(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":7,"error":`
@@ -53,41 +44,6 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestRPCChecks(t *testing.T) {
-	t.Parallel()
-	provokeAll(t, []provocation{
-		{id: "rpc-version", severity: check.Error, modes: onPing("rpc-version"), evidence: `jsonrpc is "1.0"`},
-		{id: "rpc-version", severity: check.Error, modes: onPing("rpc-missing"), evidence: "jsonrpc is missing"},
-		{id: "rpc-batch", severity: check.Error, modes: []string{"batch"}, evidence: `[{"jsonrpc"`},
-		{id: "rpc-id-type", severity: check.Error, modes: onPing("id-string"), evidence: `came back as "`},
-		{id: "rpc-id-type", severity: check.Error, modes: onPing("id-float"), evidence: `.0`},
-		{id: "rpc-id-null", severity: check.Error, modes: onPing("id-null"), evidence: `"id":null`},
-		{id: "rpc-id-null", severity: check.Error, modes: onPing("id-missing"), evidence: `"result":{}`},
-		{id: "rpc-id-unknown", severity: check.Error, modes: []string{"id-stray"}, evidence: "id 987654321"},
-		{id: "rpc-id-duplicate", severity: check.Error, modes: []string{"id-dup"}, evidence: "with the same again"},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("both")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("neither")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("error-string"), evidence: `"it broke"`},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("error-code-str"), evidence: "E_BROKE"},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("error-no-message")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("result-array")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("result-null")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("error-null")},
-		{id: "rpc-shape", severity: check.Error, modes: onPing("result-string")},
-		{id: "rpc-duplicate-keys", severity: check.Warning, modes: onPing("dup-keys")},
-		{id: "rpc-depth", severity: check.Warning, modes: []string{"deep-json", "--count", "300"}, evidence: "302 levels"},
-		{id: "rpc-depth", severity: check.Error, modes: []string{"deep-json"}, options: impatient, evidence: "toolx reads 10,000"},
-		{id: "rpc-number-range", severity: check.Warning, modes: []string{"big-numbers"}, evidence: "9007199254740993"},
-		{id: "rpc-surrogate", severity: check.Warning, modes: []string{"lone-surrogate"}, evidence: `\ud800`},
-		{id: "rpc-late-reply", severity: check.Warning, modes: []string{"late-reply"}, options: impatientCalls, evidence: "after it was cancelled"},
-		{id: "rpc-server-request", severity: check.Info, modes: []string{"server-requests"}, evidence: `"method":"ping"`},
-		{id: "rpc-not-mcp", severity: check.Error, modes: []string{"server-requests"}, evidence: "x-fake/unknown"},
-		{id: "rpc-not-mcp", severity: check.Error, modes: []string{"rpc-not-mcp"}, evidence: `"method":"log"`},
-		{id: "rpc-id-collision", severity: check.Info, modes: []string{"id-collision"}, evidence: "while tools/call waits"},
-		{id: "rpc-error-code-reserved", severity: check.Warning, modes: []string{"good"}, options: calling("rpcerror", `{}`), evidence: "code -32050"},
-	})
 }
 
 // TestLogAsJSONRPC names a log that is written as JSON-RPC for what it is, once for each method, and counts one start.
@@ -237,13 +193,6 @@ func TestNoMessageIsNoPass(t *testing.T) {
 			t.Errorf("%s: %s, %s", result.ID, result.Outcome, result.Because)
 		}
 	}
-}
-
-// impatientCalls wait for an answer for a short time only.
-func impatientCalls() Options {
-	options := shortOptions()
-	options.answer = 300 * time.Millisecond
-	return options
 }
 
 // TestTheAnswerToGarbageIsNoFault shows that a null id is right where a line could

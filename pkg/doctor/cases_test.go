@@ -1,0 +1,136 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/rules"
+)
+
+// TestCases examines a fake server for each case of checks/FAMILY/cases.txt, and looks for the finding of the check.
+//
+//	id         the check
+//	fake       the arguments of the fake server, as a shell reads them
+//	as         the program that the fake server's name says it is
+//	patience   how long the doctor waits, a key of patience
+//	call       a tool and its arguments, to be called
+//	severity, evidence, fix, phase, culprit
+//	           what the first finding has, of most of them a part
+//	words      a part of anything that the first finding says, quoted as in Go if need be
+//	beside     the ids of the other findings where only the checks of stdout are made, or none
+func TestCases(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("checks", "*", "cases.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range rules.Read(plainNewlines(text)) {
+			t.Run(one.ID+"/"+one.Get("fake"), func(t *testing.T) {
+				t.Parallel()
+				selection := Selection{}
+				if one.Get("beside") != "" {
+					selection.Only = []string{"stdout-*"}
+				}
+				expect(t, one, Judge(examineCase(t, one), selection))
+			})
+		}
+	}
+}
+
+// patience returns options that wait for answers for less time, by the names that cases use.
+func patience(name string) Options {
+	options := shortOptions()
+	switch name {
+	case "impatient": // for servers that never answer: two seconds are an age to a fake
+		options.Limit, options.answer = 2*time.Second, 300*time.Millisecond
+	case "impatientCalls":
+		options.answer = 300 * time.Millisecond
+	case "mute":
+		options.Limit = 4 * time.Second // once it has started
+	}
+	return options
+}
+
+func examineCase(t *testing.T, one *rules.Rule) *evidence.Fleet {
+	t.Helper()
+	args := cmdline.ShellCommands(one.Get("fake"))[0].Words
+	server := fakeServer(t, args...)
+	if name := one.Get("as"); name != "" {
+		server = fakeServerAs(t, name, args...)
+	}
+	options := patience(one.Get("patience"))
+	if tool, arguments, is := strings.Cut(one.Get("call"), " "); is {
+		options = patience("impatientCalls")
+		options.Limit = 5 * time.Second
+		options.Calls = []evidence.Call{{Tool: tool, Arguments: json.RawMessage(arguments)}}
+	}
+	return Examine(context.Background(), nil, []*config.Server{server}, options)
+}
+
+// expect looks for the finding of a case in a report.
+func expect(t *testing.T, one *rules.Rule, report *Report) {
+	t.Helper()
+	broken(t, report)
+	found := findingsOf(t, report, one.ID)
+	if len(found) == 0 {
+		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, check.Warning))
+	}
+	f := found[0]
+	if f.Where == nil || f.Where.Run == "" {
+		t.Fatalf("the finding has no place: %+v", f.Where)
+	}
+	culprit := ""
+	if f.Culprit != nil {
+		culprit = f.Culprit.Name
+	}
+	words := one.Get("words")
+	if plain, err := strconv.Unquote(words); err == nil {
+		words = plain
+	}
+	for what, holds := range map[string]bool{
+		"severity": one.Get("severity") == "" || string(f.Severity) == one.Get("severity"),
+		"evidence": strings.Contains(f.Evidence, one.Get("evidence")),
+		"fix": slices.ContainsFunc(append(f.Fix, ""), func(fix string) bool {
+			return strings.Contains(fix, one.Get("fix"))
+		}),
+		"phase":   one.Get("phase") == "" || f.Where.Phase == one.Get("phase"),
+		"culprit": strings.Contains(culprit, one.Get("culprit")),
+		"words":   strings.Contains(told(f), words),
+	} {
+		if !holds {
+			t.Errorf("%s: want %q in %+v", what, one.Get(what), f)
+		}
+	}
+	if beside := one.Get("beside"); beside != "" { // one cause, one finding
+		want := strings.TrimSuffix(one.ID+" "+beside, " none")
+		if got := idsOf(report, check.Info); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+}
+
+// broken fails where a check crashed.
+func broken(t *testing.T, report *Report) {
+	t.Helper()
+	for _, result := range report.Checks {
+		if result.Outcome == check.Broke {
+			t.Errorf("%s: %s", result.ID, result.Because)
+		}
+	}
+}
