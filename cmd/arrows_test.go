@@ -48,8 +48,12 @@ func arrows() map[string][]string {
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
-		"pkg/doctor/check":    {"pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
-		"pkg/doctor/culprit":  {"pkg/cmdline", "pkg/rules"},
+		"pkg/doctor/check":   {"pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
+		"pkg/doctor/culprit": {"pkg/cmdline", "pkg/rules"},
+		"pkg/doctor/doctortest": {
+			"pkg/doctor", "pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers/fake", "pkg/servers/wire", "pkg/exec",
+			"pkg/config",
+		},
 		"pkg/doctor/decode":   nil,
 		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},

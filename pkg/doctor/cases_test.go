@@ -1,4 +1,4 @@
-package doctor
+package doctor_test
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rules"
 )
@@ -40,28 +42,29 @@ func TestCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range rules.Read(plainNewlines(text)) {
+		for _, one := range rules.Read(strings.ReplaceAll(string(text), "\r\n", "\n")) {
 			t.Run(one.ID+"/"+one.Get("fake"), func(t *testing.T) {
 				t.Parallel()
-				selection := Selection{}
+				selection := doctor.Selection{}
 				if one.Get("beside") != "" {
 					selection.Only = []string{"stdout-*"}
 				}
-				expect(t, one, Judge(examineCase(t, one), selection))
+				expect(t, one, doctor.Judge(examineCase(t, one), selection))
 			})
 		}
 	}
 }
 
-// patience returns options that wait for answers for less time, by the names that cases use.
-func patience(name string) Options {
-	options := shortOptions()
+// patience has the options that wait for answers for less time, by the names that cases use.
+func patience(name string) doctor.Options {
 	switch name {
-	case "impatient": // for servers that never answer: two seconds are an age to a fake
-		options.Limit, options.answer = 2*time.Second, 300*time.Millisecond
+	case "impatient":
+		return doctortest.Impatient()
 	case "impatientCalls":
-		options.answer = 300 * time.Millisecond
-	case "mute":
+		return doctortest.ImpatientCalls()
+	}
+	options := doctortest.Options()
+	if name == "mute" {
 		options.Limit = 4 * time.Second // once it has started
 	}
 	return options
@@ -70,26 +73,26 @@ func patience(name string) Options {
 func examineCase(t *testing.T, one *rules.Rule) *evidence.Fleet {
 	t.Helper()
 	args := cmdline.ShellCommands(one.Get("fake"))[0].Words
-	server := fakeServer(t, args...)
+	server := doctortest.Server(t, args...)
 	if name := one.Get("as"); name != "" {
-		server = fakeServerAs(t, name, args...)
+		server = doctortest.ServerAs(t, name, args...)
 	}
 	options := patience(one.Get("patience"))
 	if tool, arguments, is := strings.Cut(one.Get("call"), " "); is {
-		options = patience("impatientCalls")
+		options = doctortest.ImpatientCalls()
 		options.Limit = 5 * time.Second
 		options.Calls = []evidence.Call{{Tool: tool, Arguments: json.RawMessage(arguments)}}
 	}
-	return Examine(context.Background(), nil, []*config.Server{server}, options)
+	return doctor.Examine(context.Background(), nil, []*config.Server{server}, options)
 }
 
 // expect looks for the finding of a case in a report.
-func expect(t *testing.T, one *rules.Rule, report *Report) {
+func expect(t *testing.T, one *rules.Rule, report *doctor.Report) {
 	t.Helper()
 	broken(t, report)
-	found := findingsOf(t, report, one.ID)
+	found := doctortest.Findings(t, report, one.ID)
 	if len(found) == 0 {
-		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, check.Warning))
+		t.Fatalf("found nothing; errors and warnings: %s", doctortest.IDs(report, check.Warning))
 	}
 	f := found[0]
 	if f.Where == nil || f.Where.Run == "" {
@@ -111,7 +114,7 @@ func expect(t *testing.T, one *rules.Rule, report *Report) {
 		}),
 		"phase":   one.Get("phase") == "" || f.Where.Phase == one.Get("phase"),
 		"culprit": strings.Contains(culprit, one.Get("culprit")),
-		"words":   strings.Contains(told(f), words),
+		"words":   strings.Contains(doctortest.Text(f), words),
 	} {
 		if !holds {
 			t.Errorf("%s: want %q in %+v", what, one.Get(what), f)
@@ -119,14 +122,14 @@ func expect(t *testing.T, one *rules.Rule, report *Report) {
 	}
 	if beside := one.Get("beside"); beside != "" { // one cause, one finding
 		want := strings.TrimSuffix(one.ID+" "+beside, " none")
-		if got := idsOf(report, check.Info); got != want {
+		if got := doctortest.IDs(report, check.Info); got != want {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}
 }
 
 // broken fails where a check crashed.
-func broken(t *testing.T, report *Report) {
+func broken(t *testing.T, report *doctor.Report) {
 	t.Helper()
 	for _, result := range report.Checks {
 		if result.Outcome == check.Broke {

@@ -110,11 +110,15 @@ const (
 
 // Judge asks every selected check about the evidence.
 func Judge(fleet *evidence.Fleet, selection Selection) *Report {
+	return judgeBy(byCause(Checks()), fleet, selection)
+}
+
+// judgeBy asks checks in their order.
+func judgeBy(checks []check.Check, fleet *evidence.Fleet, selection Selection) *Report {
 	report := &Report{
 		Schema: 1, Status: StatusHealthy,
 		Findings: []check.Finding{}, Checks: []check.CheckResult{}, Servers: []ServerReport{},
 	}
-	checks := byCause(Checks())
 	for _, e := range fleet.Servers {
 		report.Servers = append(report.Servers, summary(e))
 		judge := &judge{report: report, selection: selection, server: e.Server.Name, found: make(map[string]bool)}

@@ -47,12 +47,15 @@ type Options struct {
 	// Pinned are the definitions that the baseline knows; nil means that none are pinned.
 	Pinned evidence.Pins
 
-	// idle and quiet replace the two waits where they are not zero.
-	idle, quiet time.Duration
-	// elsewhere replaces the time in which a server answers that says that it listens for HTTP.
-	elsewhere time.Duration
-	// answer replaces the time within which a request must be answered, where it is not zero.
-	answer time.Duration
+	// Waits are for tests.
+	Waits Waits
+}
+
+// Waits replace the times of an examination that are not zero.
+type Waits struct {
+	Idle, Quiet time.Duration // the two waits of a healthy server's examination
+	Answer      time.Duration // within which a request must be answered
+	Elsewhere   time.Duration // in which a server answers that says that it listens for HTTP
 }
 
 // Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
@@ -132,7 +135,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 	stop := life.lookBefore(o.limit())
 	connecting := o.connecting(life)
 	connecting.StdinGrace = evidence.StdinGrace
-	connecting.Elsewhere = cmp.Or(o.elsewhere, evidence.ElsewhereWait)
+	connecting.Elsewhere = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
 	stop()
 	if err != nil {
@@ -169,7 +172,7 @@ func (o Options) watchIdle(ctx context.Context, session *servers.Session) (tree 
 	if session.PID == 0 {
 		return nil, nil
 	}
-	quiet(ctx, cmp.Or(o.idle, evidence.IdleWait))
+	quiet(ctx, cmp.Or(o.Waits.Idle, evidence.IdleWait))
 	tree = procs.Tree(session.PID)
 	return tree, procs.Listening(tree)
 }
@@ -222,7 +225,7 @@ type question struct {
 }
 
 // answerLimit is how long an answer that needs no work is waited for.
-func (o Options) answerLimit() time.Duration { return cmp.Or(o.answer, evidence.AnswerLimit) }
+func (o Options) answerLimit() time.Duration { return cmp.Or(o.Waits.Answer, evidence.AnswerLimit) }
 
 // askWithin makes a request with a limit and reports whether it was answered. What came of it is in the events.
 func (o Options) askWithin(

@@ -1,4 +1,4 @@
-package doctor
+package doctor_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -17,10 +19,10 @@ func wordy(name string, count int) string {
 }
 
 // lengthsOf are the findings about length that a report shows.
-func lengthsOf(selection Selection, definitions ...string) []check.Finding {
-	fleet := &evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definitions...)}}
+func lengthsOf(selection doctor.Selection, definitions ...string) []check.Finding {
+	fleet := &evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definitions...)}}
 	var found []check.Finding
-	for _, f := range Judge(fleet, selection).Gathered().Findings {
+	for _, f := range doctor.Judge(fleet, selection).Gathered().Findings {
 		if slices.Contains([]string{"tokens-total", "tokens-tool", "tool-description-long"}, f.ID) {
 			found = append(found, f)
 		}
@@ -33,7 +35,7 @@ func lengthsOf(selection Selection, definitions ...string) []check.Finding {
 func TestLengthsAreOneFinding(t *testing.T) {
 	long, longer := wordy("long", 500), wordy("longer", 2000)
 	for name, c := range map[string]struct {
-		selection   Selection
+		selection   doctor.Selection
 		definitions []string
 		want        string
 	}{
@@ -58,23 +60,23 @@ func TestLengthsAreOneFinding(t *testing.T) {
 				"a tool costs very many tokens: a]",
 		},
 		"tools skipped": {
-			selection:   Selection{Skip: []string{"tokens-tool"}},
+			selection:   doctor.Selection{Skip: []string{"tokens-tool"}},
 			definitions: []string{longer},
 			want:        "info tokens-total: tool definitions are long [a tool's description is very long: longer]",
 		},
 		"total skipped": {
-			selection:   Selection{Skip: []string{"tokens-total"}},
+			selection:   doctor.Selection{Skip: []string{"tokens-total"}},
 			definitions: []string{longer},
 			want: "info tool-description-long: a tool's description is very long [a tool costs very many " +
 				"tokens: longer]",
 		},
 		"one chosen": {
-			selection:   Selection{Only: []string{"tokens-tool"}},
+			selection:   doctor.Selection{Only: []string{"tokens-tool"}},
 			definitions: []string{longer},
 			want:        "info tokens-tool: a tool costs very many tokens []",
 		},
 		"severity set": {
-			selection:   Selection{Severities: map[string]check.Severity{"tokens-tool": check.Error}},
+			selection:   doctor.Selection{Severities: map[string]check.Severity{"tokens-tool": check.Error}},
 			definitions: []string{longer},
 			want: "error tokens-tool: a tool costs very many tokens []\n" +
 				"info tokens-total: tool definitions are long [a tool's description is very long: longer]",
@@ -92,7 +94,7 @@ func TestLengthsAreOneFinding(t *testing.T) {
 	for i := range many {
 		many[i] = wordy(fmt.Sprintf("t%02d", i), 500)
 	}
-	if found := lengthsOf(Selection{}, many...); len(found) != 1 ||
+	if found := lengthsOf(doctor.Selection{}, many...); len(found) != 1 ||
 		!strings.Contains(found[0].Notes[0], "t09, and 20 more: t10 /description, ") {
 		t.Errorf("%+v", found)
 	}
@@ -100,9 +102,9 @@ func TestLengthsAreOneFinding(t *testing.T) {
 
 // TestOldBaselinesStillFit shows that a baseline which names an id of lengths or of a fact neither fails nor is stale.
 func TestOldBaselinesStillFit(t *testing.T) {
-	report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", wordy("long", 2000))}},
-		Selection{})
-	known := &Baseline{Findings: []Known{
+	report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", wordy("long", 2000))}},
+		doctor.Selection{})
+	known := &doctor.Baseline{Findings: []doctor.Known{
 		{ID: "tokens-tool", Tool: "long", Reason: "x"},
 		{ID: "tool-description-long", Tool: "long", Reason: "x"},
 		{ID: "tokens-total", Reason: "x"},
@@ -125,9 +127,9 @@ func TestOldBaselinesStillFit(t *testing.T) {
 // TestFacts shows that measurements belong to the server, and fail nothing, unless the user gives them a severity.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	fleet := examineFake(t, shortOptions(), "good")
-	shown := func(selection Selection) (facts, findings []string, report *Report) {
-		report = Judge(fleet, selection)
+	fleet := doctortest.Examine(t, doctortest.Options(), "good")
+	shown := func(selection doctor.Selection) (facts, findings []string, report *doctor.Report) {
+		report = doctor.Judge(fleet, selection)
 		gathered := report.Gathered()
 		for _, fact := range gathered.Servers[0].Facts {
 			facts = append(facts, fact.ID)
@@ -138,7 +140,7 @@ func TestFacts(t *testing.T) {
 		return facts, findings, report
 	}
 	all := []string{"era", "tokens-total"}
-	only := Selection{Only: all}
+	only := doctor.Selection{Only: all}
 	facts, findings, report := shown(only)
 	if !slices.Equal(facts, all) || findings != nil || report.Fails(check.Info) {
 		t.Errorf("facts %q, findings %q", facts, findings)

@@ -169,7 +169,9 @@ func (p *httpProber) end(ctx context.Context) {
 }
 
 // answerTimeout returns how long to wait for a response.
-func (p *httpProber) answerTimeout() time.Duration { return cmp.Or(p.answer, evidence.AnswerLimit) }
+func (p *httpProber) answerTimeout() time.Duration {
+	return cmp.Or(p.Waits.Answer, evidence.AnswerLimit)
+}
 
 // within are the headers of a request in the session, and others over them.
 func (p *httpProber) within(others map[string]string) map[string]string {

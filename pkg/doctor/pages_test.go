@@ -210,3 +210,15 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// unique fails where two checks share an id.
+func unique(checks []check.Check) error {
+	seen := make(map[string]bool)
+	for _, check := range checks {
+		if seen[check.ID] {
+			return fmt.Errorf("two checks have the id %q", check.ID)
+		}
+		seen[check.ID] = true
+	}
+	return nil
+}

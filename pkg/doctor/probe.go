@@ -75,14 +75,14 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	_ = p.wire.Notify(ctx, "notifications/toolx/unknown", nil)
 	p.mark("garbage")
 	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
-	quiet(ctx, cmp.Or(p.quiet, evidence.ProbeWait))
+	quiet(ctx, cmp.Or(p.Waits.Quiet, evidence.ProbeWait))
 	p.ping(ctx)
 }
 
 // beforeHandshake asks what a client of the other era asks first, and what must wait for the handshake. The first
 // timeout includes the server's start; where that took long in the clean run, the machine may be busy.
 func (p *prober) beforeHandshake(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, max(evidence.DiscoverLimit, 4*p.started)))
+	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.Waits.Answer, max(evidence.DiscoverLimit, 4*p.started)))
 	defer cancel()
 	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, evidence.ModernRevision))
 	if err == nil && answer.Error == nil && evidence.SupportedVersions(answer.Result) != nil {

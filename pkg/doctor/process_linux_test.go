@@ -3,9 +3,6 @@ package doctor
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -13,38 +10,6 @@ import (
 	"toolx/pkg/doctor/checks/process"
 	"toolx/pkg/procs"
 )
-
-// TestOrphans shows that what outlives a server is found, in its group and out of
-// it, and is gone afterwards.
-func TestOrphans(t *testing.T) {
-	for _, mode := range []string{"grandchild", "grandchild-setsid"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			pids := filepath.Join(t.TempDir(), "pids")
-			report := Judge(examineFake(t, shortOptions(), mode, "--pids", pids), Selection{})
-			found := findingsOf(t, report, "orphan-grandchild")
-			if len(found) == 0 {
-				t.Fatal("no orphan was found")
-			}
-			if notes := strings.Join(found[0].Notes, "; "); !strings.Contains(notes, "stderr and stdout open") {
-				t.Errorf("the notes are %q, want the pipes that it holds", notes)
-			}
-			text, err := os.ReadFile(pids)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for field := range strings.FieldsSeq(string(text)) {
-				pid, err := strconv.Atoi(field)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if stat, ok := procs.ReadStat(pid); ok && stat.State != "Z" {
-					t.Errorf("process %d is still there", pid)
-				}
-			}
-		})
-	}
-}
 
 // TestStateOfAProcess looks at this very process.
 func TestStateOfAProcess(t *testing.T) {

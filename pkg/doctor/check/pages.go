@@ -1,8 +1,8 @@
 package check
 
 import (
-	"embed"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -26,7 +26,7 @@ type Page struct {
 }
 
 // WithPages returns the checks of a family with their pages, which are files named after their ids.
-func WithPages(pages embed.FS, checks []Check) []Check {
+func WithPages(pages fs.FS, checks []Check) []Check {
 	for i := range checks {
 		checks[i].Page = PageOf(pages, checks[i].ID)
 	}
@@ -34,8 +34,8 @@ func WithPages(pages embed.FS, checks []Check) []Check {
 }
 
 // PageOf reads the page of a check; the zero Page if there is none.
-func PageOf(pages embed.FS, id string) Page {
-	text, err := pages.ReadFile(id + ".md")
+func PageOf(pages fs.FS, id string) Page {
+	text, err := fs.ReadFile(pages, id+".md")
 	if err != nil {
 		return Page{}
 	}

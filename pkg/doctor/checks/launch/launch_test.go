@@ -1,9 +1,8 @@
 package launch
 
-import (
-	"testing"
-)
+import "testing"
 
+// TestWindowsShim proves the commands of windows-cmd-shim.
 func TestWindowsShim(t *testing.T) {
 	for _, test := range []struct {
 		goos, command string

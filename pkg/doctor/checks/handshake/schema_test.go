@@ -1,4 +1,4 @@
-package doctor
+package handshake_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/exec"
@@ -15,16 +17,16 @@ import (
 
 func TestWireSchema(t *testing.T) {
 	clean := func(method, answer string) *evidence.Evidence {
-		x := exchangeOf(method, `{}`, answer, "")
+		x := doctortest.Exchange(method, `{}`, answer, "")
 		x.Frame = json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + answer + `}`)
-		return evidenceOf(&evidence.Run{
+		return doctortest.Evidence(&evidence.Run{
 			Name: "clean", Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x},
 			Events: []exec.Event{wire.NewFrameReceived(time.Time{}, "", 2, x.Frame)},
 		})
 	}
 	wireSchema := func(e *evidence.Evidence) []check.Finding {
-		e.Finds = finder(e)
-		return ask("wire-schema")(e)
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
+		return doctor.Judge(fleet, doctor.Selection{Only: []string{"wire-schema"}}).Findings
 	}
 	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
 	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" ||
@@ -37,8 +39,8 @@ func TestWireSchema(t *testing.T) {
 		t.Errorf("a string that is no URI: %+v", found)
 	}
 	probed := clean("server/discover", `{}`)
-	probed.Clean.Exchanges[0].Sent = json.RawMessage(`{"method":"server/discover","params":` + string(mustJSON(t, withMeta("1", nil))) + `}`)
-	if found := wireSchema(probed); found != nil {
+	probed.Clean.Exchanges[0].Sent = json.RawMessage(`{"method":"server/discover","params":` + `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}` + `}`)
+	if found := wireSchema(probed); len(found) > 0 {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
 	if faults := doctorwire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*doctorwire.MaxFaults {
@@ -51,17 +53,8 @@ func TestWireSchema(t *testing.T) {
 		"cursor-empty":            clean("tools/list", `{"tools":[],"nextCursor":null}`),
 		"nothing, as all is well": clean("tools/list", `{"tools":[]}`),
 	} {
-		if found := wireSchema(e); found != nil {
+		if found := wireSchema(e); len(found) > 0 {
 			t.Errorf("%s explains it, and there is %+v", name, found)
 		}
 	}
-}
-
-func mustJSON(t *testing.T, value any) []byte {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

@@ -1,4 +1,4 @@
-package doctor
+package framing_test
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/framing"
 	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
@@ -22,20 +24,15 @@ import (
 )
 
 // judgeFake examines a fake server and judges framing.
-func judgeFake(t *testing.T, options Options, args ...string) *Report {
+func judgeFake(t *testing.T, options doctor.Options, args ...string) *doctor.Report {
 	t.Helper()
-	server := fakeServer(t, args...)
+	server := doctortest.Server(t, args...)
 	runtimes := map[string]string{"banner-ansi": "cargo", "tty-prompt": "npx"} // what they play
 	if name := runtimes[args[0]]; name != "" {
-		server = fakeServerAs(t, name, args...)
+		server = doctortest.ServerAs(t, name, args...)
 	}
-	fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
-	return Judge(fleet, Selection{Only: []string{"stdout-*"}})
-}
-
-// told is everything that a finding says, for looking for words.
-func told(f check.Finding) string {
-	return strings.Join(slices.Concat([]string{f.Title, f.Evidence}, f.Notes, f.Fix, f.Breaks), "\n")
+	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, options)
+	return doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
 }
 
 // TestFindingIsComplete holds the finding of the report that toolx is known for:
@@ -44,10 +41,10 @@ func TestFindingIsComplete(t *testing.T) {
 	t.Parallel()
 	const banner = "[dotenv@17.2.3] injecting env (0) from .env -- tip: ⚙️  specify custom .env file path with { " +
 		"path: '/custom/path/.env' }"
-	server := fakeServerAs(t, "node", "banner", "--text", banner)
-	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
-	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-	found := findingsOf(t, report, "stdout-pollution")
+	server := doctortest.ServerAs(t, "node", "banner", "--text", banner)
+	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, doctortest.Options())
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
+	found := doctortest.Findings(t, report, "stdout-pollution")
 	if len(found) != 1 {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
@@ -82,9 +79,9 @@ func TestBytesOfTheirOwn(t *testing.T) {
 	tolerates := framing.VerdictOf(wire.ClassText).Tolerates
 	fails := framing.VerdictOf(wire.ClassGlued).Fails
 	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
-		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{captured(polluted(wire.ClassText, 1, text))}}
-		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-		if got := idsOf(report, check.Info); got != "stdout-pollution"+" "+id {
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Captured(doctortest.Polluted(wire.ClassText, 1, text))}}
+		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
+		if got := doctortest.IDs(report, check.Info); got != "stdout-pollution"+" "+id {
 			t.Errorf("%q: found %q", text, got)
 			continue
 		}
@@ -94,9 +91,9 @@ func TestBytesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
 		}
 	}
-	glued := captured(polluted(wire.ClassGlued, 1, "\x00\x00"), polluted(wire.ClassText, 2, "a\x00"))
-	found := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}},
-		Selection{Only: []string{"stdout-nul"}}).Findings
+	glued := doctortest.Captured(doctortest.Polluted(wire.ClassGlued, 1, "\x00\x00"), doctortest.Polluted(wire.ClassText, 2, "a\x00"))
+	found := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}},
+		doctor.Selection{Only: []string{"stdout-nul"}}).Findings
 	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 ||
 		!slices.Contains(found[0].Breaks, fails[1]) {
 		t.Errorf("on a message's line: %+v", found)
@@ -107,8 +104,8 @@ func TestBytesOfTheirOwn(t *testing.T) {
 // be had, with what it was.
 func TestErrorPath(t *testing.T) {
 	t.Parallel()
-	report := judgeFake(t, shortOptions(), "log-between", "--on", "tools/call", "--text", "Error:_no_such_tool")
-	found := findingsOf(t, report, "stdout-pollution-between")
+	report := judgeFake(t, doctortest.Options(), "log-between", "--on", "tools/call", "--text", "Error:_no_such_tool")
+	found := doctortest.Findings(t, report, "stdout-pollution-between")
 	if len(found) != 1 || found[0].Where.Method != "tools/call" {
 		t.Fatalf("found %+v", found)
 	}
@@ -127,8 +124,8 @@ func TestHugeLine(t *testing.T) {
 		10<<20 + 1:      check.Error,
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
-		e := captured(wire.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
-		findings := ask("stdout-huge-line")(e)
+		e := doctortest.Captured(wire.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
+		findings := doctortest.Ask("stdout-huge-line")(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
 			t.Errorf("%d bytes: %+v", size, findings)
@@ -137,8 +134,8 @@ func TestHugeLine(t *testing.T) {
 			t.Errorf("%d bytes: severity %q", size, findings[0].Severity)
 		}
 	}
-	e := captured(polluted(wire.ClassTooLong, 1, "xxxx"))
-	if len(ask("stdout-huge-line")(e)) != 1 {
+	e := doctortest.Captured(doctortest.Polluted(wire.ClassTooLong, 1, "xxxx"))
+	if len(doctortest.Ask("stdout-huge-line")(e)) != 1 {
 		t.Error("a line over toolx's own limit is not found")
 	}
 }
@@ -146,10 +143,10 @@ func TestHugeLine(t *testing.T) {
 // TestFloodIsCounted counts the lines that are not kept.
 func TestFloodIsCounted(t *testing.T) {
 	t.Parallel()
-	report := judgeFake(t, shortOptions(), "text-flood-call", "--count", "2500")
-	found := findingsOf(t, report, "stdout-pollution-between")
+	report := judgeFake(t, doctortest.Options(), "text-flood-call", "--count", "2500")
+	found := doctortest.Findings(t, report, "stdout-pollution-between")
 	if len(found) != 1 ||
-		!strings.Contains(told(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
+		!strings.Contains(doctortest.Text(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -191,35 +188,20 @@ func TestFloodRate(t *testing.T) {
 		{evidence.Flood{Lines: 100_000, Bytes: 1 << 20, Over: time.Hour}, 0},
 		{evidence.Flood{Lines: 100_000 + 1, Bytes: 1 << 20, Over: time.Hour}, 1},
 	} {
-		e := captured()
+		e := doctortest.Captured()
 		e.Clean.Flood = test.flood
-		if got := len(ask("stdout-flood")(e)); got != test.want {
+		if got := len(doctortest.Ask("stdout-flood")(e)); got != test.want {
 			t.Errorf("%+v: %d findings, want %d", test.flood, got, test.want)
 		}
 	}
 }
 
-// captured is the evidence of a clean run with these events.
-func captured(events ...exec.Event) *evidence.Evidence {
-	return &evidence.Evidence{
-		Server: &config.Server{Name: "x", Command: "node", Args: []string{"server.js"}},
-		Clean:  &evidence.Run{Name: "clean", Events: events, Exchanges: evidence.ExchangesOf(events)},
-	}
-}
-
-// polluted is a line of stdout at the beginning of a run.
-func polluted(class wire.Class, number int, text string) wire.PollutedLine {
-	return wire.PollutedLine{
-		Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: wire.PhaseStart,
-	}
-}
-
 // TestJSONOverLines takes a value that was printed for people as one finding.
 func TestJSONOverLines(t *testing.T) {
-	e := captured(
-		polluted(wire.ClassText, 1, "{"), polluted(wire.ClassText, 2, `  "status": 200,`),
-		polluted(wire.ClassText, 3, `  "results": []`), polluted(wire.ClassText, 4, "}"),
-		polluted(wire.ClassText, 5, "ready"),
+	e := doctortest.Captured(
+		doctortest.Polluted(wire.ClassText, 1, "{"), doctortest.Polluted(wire.ClassText, 2, `  "status": 200,`),
+		doctortest.Polluted(wire.ClassText, 3, `  "results": []`), doctortest.Polluted(wire.ClassText, 4, "}"),
+		doctortest.Polluted(wire.ClassText, 5, "ready"),
 	)
 	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 ||
 		list[0].Who.Rule != "json-result" {
@@ -234,22 +216,22 @@ func TestJSONOverLines(t *testing.T) {
 // at every start. Neither is of the shutdown, and toolx proxy helps with neither.
 func TestLastWords(t *testing.T) {
 	at := func(since time.Duration, text string) wire.PollutedLine {
-		line := polluted(wire.ClassText, 1, text)
+		line := doctortest.Polluted(wire.ClassText, 1, text)
 		line.Since = since
 		return line
 	}
-	e := captured(
+	e := doctortest.Captured(
 		at(time.Millisecond, "[dotenv@17.2.3] injecting env (0) from .env"),
 		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
 		wire.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
 	)
-	start := ask("stdout-pollution")(e)
+	start := doctortest.Ask("stdout-pollution")(e)
 	if len(start) != 2 || start[0].Severity != "" || start[1].Severity != check.Warning ||
-		ask("stdout-pollution-shutdown")(e) != nil {
+		doctortest.Ask("stdout-pollution-shutdown")(e) != nil {
 		t.Errorf("found %+v", start)
 	}
 	for _, f := range start {
-		if f.Where.Phase != string(wire.PhaseStart) || strings.Contains(told(f), "proxy") {
+		if f.Where.Phase != string(wire.PhaseStart) || strings.Contains(doctortest.Text(f), "proxy") {
 			t.Errorf("before any answer: %+v", f)
 		}
 	}
@@ -261,11 +243,11 @@ func TestPhaseOfSilence(t *testing.T) {
 	began := time.Unix(0, 0)
 	at := func(ms int) exec.Time { return exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)} }
 	line := func(ms int) wire.PollutedLine {
-		late := polluted(wire.ClassText, ms, "Package version: 0.0.16")
+		late := doctortest.Polluted(wire.ClassText, ms, "Package version: 0.0.16")
 		late.At, late.Phase = at(ms).At, wire.PhaseRequest
 		return late
 	}
-	e := captured(
+	e := doctortest.Captured(
 		wire.NewFrameSent(at(0).At, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)),
 		wire.NewFrameSent(at(30).At, "", []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)),
 		line(40),
@@ -282,10 +264,10 @@ func TestPhaseOfSilence(t *testing.T) {
 // doctor ends it before it has answered anything.
 func TestStartOfAProbedServer(t *testing.T) {
 	const banner = "Server starting"
-	e := captured(polluted(wire.ClassText, 1, banner))
-	late := polluted(wire.ClassText, 1, banner)
+	e := doctortest.Captured(doctortest.Polluted(wire.ClassText, 1, banner))
+	late := doctortest.Polluted(wire.ClassText, 1, banner)
 	late.Phase = wire.PhaseShutdown
-	last := polluted(wire.ClassText, 2, "Server stopping")
+	last := doctortest.Polluted(wire.ClassText, 2, "Server stopping")
 	last.Phase = wire.PhaseShutdown
 	e.Probe = &evidence.Run{
 		Name:   "probing",
@@ -301,11 +283,11 @@ func TestStartOfAProbedServer(t *testing.T) {
 func TestEachStartCounts(t *testing.T) {
 	var banner []exec.Event
 	for number := range 3 {
-		banner = append(banner, polluted(wire.ClassText, number+1, "line of a banner"))
+		banner = append(banner, doctortest.Polluted(wire.ClassText, number+1, "line of a banner"))
 	}
-	e := captured(banner...)
+	e := doctortest.Captured(banner...)
 	e.Probe = &evidence.Run{Name: "probing", Events: banner}
-	found := ask("stdout-pollution")(e)
+	found := doctortest.Ask("stdout-pollution")(e)
 	if len(found) != 1 || !slices.Contains(found[0].Notes, "and 2 more lines") {
 		t.Errorf("found %+v", found)
 	}
@@ -313,12 +295,12 @@ func TestEachStartCounts(t *testing.T) {
 
 // TestUsageLine shows the line with the usage, and not what comes before it.
 func TestUsageLine(t *testing.T) {
-	e := captured(
-		polluted(wire.ClassText, 1, "Azure.Mcp.Server 2.0.5"), polluted(wire.ClassText, 2, "Usage:"),
-		polluted(wire.ClassText, 3, "  azmcp [command] [options]"),
+	e := doctortest.Captured(
+		doctortest.Polluted(wire.ClassText, 1, "Azure.Mcp.Server 2.0.5"), doctortest.Polluted(wire.ClassText, 2, "Usage:"),
+		doctortest.Polluted(wire.ClassText, 3, "  azmcp [command] [options]"),
 		wire.ProcessExited{How: "exit status 1", Lived: time.Millisecond},
 	)
-	found := ask("stdout-usage-text")(e)
+	found := doctortest.Ask("stdout-usage-text")(e)
 	if len(found) != 1 || found[0].Evidence != "Usage: azmcp [command] [options]" || found[0].Where.Line != 2 ||
 		!slices.Contains(found[0].Notes, "and 2 more lines") {
 		t.Errorf("found %+v", found)
@@ -334,8 +316,8 @@ func TestProxyNeedsMessages(t *testing.T) {
 		last wire.FrameReceived
 		want bool
 	}{"an answer": {answer, true}, "a log": {log, false}} {
-		found := ask("stdout-pollution")(captured(sent, polluted(wire.ClassText, 1, "hello"), test.last))
-		if len(found) != 1 || strings.Contains(told(found[0]), `"proxy"`) != test.want {
+		found := doctortest.Ask("stdout-pollution")(doctortest.Captured(sent, doctortest.Polluted(wire.ClassText, 1, "hello"), test.last))
+		if len(found) != 1 || strings.Contains(doctortest.Text(found[0]), `"proxy"`) != test.want {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -392,10 +374,10 @@ func TestShippedProgramPrints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	script := writeFile(t, filepath.Join(modules, "shop", "cli.js"), "", 0o644)
-	writeFile(t, filepath.Join(modules, "shop", "package.json"),
+	script := doctortest.File(t, filepath.Join(modules, "shop", "cli.js"), "", 0o644)
+	doctortest.File(t, filepath.Join(modules, "shop", "package.json"),
 		`{"name": "shop", "optionalDependencies": {"shop-here": "1"}}`, 0o644)
-	writeFile(t, filepath.Join(modules, "shop-here", "package.json"), `{"name": "shop-here"}`, 0o644)
+	doctortest.File(t, filepath.Join(modules, "shop-here", "package.json"), `{"name": "shop-here"}`, 0o644)
 	program, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(modules, "shop-here", "shop.exe"), program, 0o600)
@@ -417,13 +399,13 @@ func TestShippedProgramPrints(t *testing.T) {
 // and passes one that also answers on stdio.
 func TestHTTPOnStderr(t *testing.T) {
 	line := wire.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
-	e := captured(line)
-	if found := ask("stdout-http-mode")(e); found != nil {
+	e := doctortest.Captured(line)
+	if found := doctortest.Ask("stdout-http-mode")(e); found != nil {
 		t.Errorf("without a silent end: %+v", found)
 	}
 	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent}
-	found := ask("stdout-http-mode")(e)
-	if len(found) != 1 || !strings.Contains(told(found[0]), `"url": "http://127.0.0.1:8000"`) {
+	found := doctortest.Ask("stdout-http-mode")(e)
+	if len(found) != 1 || !strings.Contains(doctortest.Text(found[0]), `"url": "http://127.0.0.1:8000"`) {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -431,10 +413,10 @@ func TestHTTPOnStderr(t *testing.T) {
 // TestWholeURLOfHTTPServers takes the address from the line that has all of it.
 func TestWholeURLOfHTTPServers(t *testing.T) {
 	const first, second = "MCP server listening on 127.0.0.1:3000", "Endpoint: http://127.0.0.1:3000/mcp"
-	e := captured(wire.StderrLine{Text: first}, wire.StderrLine{Text: second})
+	e := doctortest.Captured(wire.StderrLine{Text: first}, wire.StderrLine{Text: second})
 	e.Launch = &config.Resolved{Command: "server"}
 	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, StderrTail: []string{first, second}}
-	if found := ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(told(found[0]), `:3000/mcp"`) {
+	if found := doctortest.Ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(doctortest.Text(found[0]), `:3000/mcp"`) {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -442,26 +424,26 @@ func TestWholeURLOfHTTPServers(t *testing.T) {
 // TestNobodyWaitsForAServerThatListensForHTTP would last an hour if the doctor waited for its limit.
 func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
 	t.Parallel()
-	options := shortOptions()
-	options.Limit, options.elsewhere = time.Hour, time.Millisecond
-	report := Judge(examineFake(t, options, "http-mode"), Selection{})
+	options := doctortest.Options()
+	options.Limit, options.Waits.Elsewhere = time.Hour, time.Millisecond
+	report := doctor.Judge(doctortest.Examine(t, options, "http-mode"), doctor.Selection{})
 	if len(report.Findings) == 0 || report.Findings[0].ID != "stdout-http-mode" {
-		t.Errorf("found %s", say(report))
+		t.Errorf("found %s", doctortest.Summary(report))
 	}
 }
 
 // TestTextOfHTTPServers takes all text of a server that serves HTTP instead for what it is: not for messages.
 func TestTextOfHTTPServers(t *testing.T) {
 	for name, events := range map[string][]exec.Event{
-		"on stdout": {polluted(wire.ClassText, 3, "Initializing Figma MCP Server in HTTP mode on 127.0.0.1:3333...")},
+		"on stdout": {doctortest.Polluted(wire.ClassText, 3, "Initializing Figma MCP Server in HTTP mode on 127.0.0.1:3333...")},
 		"on stderr": {wire.StderrLine{Text: "[INFO] endpoint available at http://127.0.0.1:3333/mcp"}},
 	} {
-		e := captured(append(events, polluted(wire.ClassText, 1, "Configuration:"),
-			polluted(wire.ClassText, 2, "- PORT: 3333"))...)
+		e := doctortest.Captured(append(events, doctortest.Polluted(wire.ClassText, 1, "Configuration:"),
+			doctortest.Polluted(wire.ClassText, 2, "- PORT: 3333"))...)
 		e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent}
-		found := ask("stdout-http-mode")(e)
+		found := doctortest.Ask("stdout-http-mode")(e)
 		if len(found) != 1 || !strings.Contains(found[0].Evidence, "127.0.0.1:3333") ||
-			ask("stdout-pollution")(e) != nil {
+			doctortest.Ask("stdout-pollution")(e) != nil {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -469,14 +451,14 @@ func TestTextOfHTTPServers(t *testing.T) {
 
 // TestFramingOrder holds that what explains a check's lines is judged before it.
 func TestFramingOrder(t *testing.T) {
-	checks := checksOf(check.GroupFraming)
+	checks := doctortest.Checks(check.GroupFraming)
 	if len(checks) != 24 {
 		t.Errorf("%d checks, want 24", len(checks))
 	}
 	for _, one := range checks {
 		for _, cause := range one.After {
 			before := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == cause })
-			if before < 0 && slices.ContainsFunc(Checks(), func(c check.Check) bool { return c.ID == cause }) {
+			if before < 0 && slices.ContainsFunc(doctor.Checks(), func(c check.Check) bool { return c.ID == cause }) {
 				continue // of another family, which TestByCause is about
 			}
 			if before < 0 || before >= slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == one.ID }) {
@@ -512,12 +494,12 @@ func TestTextOfNoServer(t *testing.T) {
 		t.Skip("it has no cat")
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "guide.txt"), strings.Repeat("a line of a guide\n", 100), 0o644)
+	doctortest.File(t, filepath.Join(dir, "guide.txt"), strings.Repeat("a line of a guide\n", 100), 0o644)
 	server := config.AdHoc([]string{"cat", filepath.Join(dir, "guide.txt")}, "", nil)
-	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
-	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-	found := findingsOf(t, report, "stdout-pollution")
+	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, doctortest.Options())
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
+	found := doctortest.Findings(t, report, "stdout-pollution")
 	if len(found) != 1 || found[0].Severity != check.Warning {
-		t.Errorf("found %s", say(report))
+		t.Errorf("found %s", doctortest.Summary(report))
 	}
 }

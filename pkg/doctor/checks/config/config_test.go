@@ -1,4 +1,4 @@
-package doctor
+package config_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/wire"
@@ -22,7 +24,7 @@ import (
 func TestConfigErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := writeFile(t, filepath.Join(dir, "mcp.json"), `{"mcpServers": {
+	file := doctortest.File(t, filepath.Join(dir, "mcp.json"), `{"mcpServers": {
   "a": {"command": "x", "args": 5},
   "b": {"command": "x"},
   "b": {"command": "y"}
@@ -35,9 +37,9 @@ func TestConfigErrors(t *testing.T) {
 		_, err := server.Resolve(nil)
 		fleet.Servers = append(fleet.Servers, &evidence.Evidence{Server: server, LaunchErr: err})
 	}
-	report := Judge(fleet, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, check.Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
-		t.Fatalf("%s", say(report))
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"config-*"}})
+	if got := doctortest.IDs(report, check.Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
+		t.Fatalf("%s", doctortest.Summary(report))
 	}
 	for i, place := range []string{"mcp.json:2:", "mcp.json:6:", "mcp.json:7:", "mcp.json:4:3"} {
 		if where := report.Findings[i].Where; where == nil || !strings.Contains(where.File, place) {
@@ -48,40 +50,40 @@ func TestConfigErrors(t *testing.T) {
 
 // TestMalformedEntry: a value that cannot be expanded is a finding of its server.
 func TestMalformedEntry(t *testing.T) {
-	fleet := entriesOf(t,
+	fleet := doctortest.Entries(t,
 		"servers:\n  a: {command: x, args: ['${input:token}']}\n  b: {command: x, envFile: nope.env}\n")
-	report := Judge(fleet, Selection{Only: []string{"config-syntax"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"config-syntax"}})
 	if len(report.Findings) != 2 || report.Findings[0].Server != "a" ||
 		!strings.Contains(report.Findings[1].Evidence, "nope.env") {
-		t.Error(say(report))
+		t.Error(doctortest.Summary(report))
 	}
 }
 
 func TestConfigWarnings(t *testing.T) {
-	fleet := entriesOf(t, `servers: {a: {command: x, enviroment: {}}}
+	fleet := doctortest.Entries(t, `servers: {a: {command: x, enviroment: {}}}
 tools:
   - {name: t, implementation: {type: mock, mock_response: 1}}
   - {name: t, implementation: {type: mock, mock_response: 2}}
 `)
-	report := Judge(fleet, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, check.Info); got != "config-unknown-key config-remark" ||
-		!strings.Contains(say(report), "enviroment") {
-		t.Error(say(report))
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"config-*"}})
+	if got := doctortest.IDs(report, check.Info); got != "config-unknown-key config-remark" ||
+		!strings.Contains(doctortest.Summary(report), "enviroment") {
+		t.Error(doctortest.Summary(report))
 	}
 }
 
 func TestServerShadowed(t *testing.T) {
 	dir := t.TempDir()
-	first := writeFile(t, filepath.Join(dir, "user.yaml"), "servers: {a: {command: x}, b: {command: x}}", 0o600)
-	second := writeFile(t, filepath.Join(dir, "project.yaml"), "servers: {c: {command: x}, a: {command: y}}", 0o600)
+	first := doctortest.File(t, filepath.Join(dir, "user.yaml"), "servers: {a: {command: x}, b: {command: x}}", 0o600)
+	second := doctortest.File(t, filepath.Join(dir, "project.yaml"), "servers: {c: {command: x}, a: {command: y}}", 0o600)
 	loaded, err := config.Load(config.Options{Files: []string{first, second}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Judge(&evidence.Fleet{Config: loaded}, Selection{Only: []string{"server-shadowed"}})
+	report := doctor.Judge(&evidence.Fleet{Config: loaded}, doctor.Selection{Only: []string{"server-shadowed"}})
 	if len(report.Findings) != 1 || report.Findings[0].Server != "a" ||
 		!strings.Contains(report.Findings[0].Evidence, "user.yaml:1:11 is replaced as a whole by "+second+":1:28") {
-		t.Error(say(report))
+		t.Error(doctortest.Summary(report))
 	}
 }
 
@@ -89,7 +91,7 @@ func TestServerShadowed(t *testing.T) {
 // and what only refers to one is none.
 func TestSecrets(t *testing.T) {
 	const token = "ghp_0123456789abcdef0123456789abcdef0123"
-	fleet := entriesOf(t, `servers:
+	fleet := doctortest.Entries(t, `servers:
   env:
     command: x
     env: {GITHUB_TOKEN: `+token+`, DB_PASSWORD: correct-horse, KEY_FILE: /etc/secret/key, API_KEY: "${API_KEY:-}", VAULT_SECRET: "op://a/b/c", NOTE: plain}
@@ -104,7 +106,7 @@ func TestSecrets(t *testing.T) {
       --password=password, "https://guest:guest@mq"]
   example: {url: "https://user:pass@host/mcp?api_key=YOUR_API_KEY", headers: {Authorization: "Bearer <token>"}}
 `, "SECRET="+token, "TOKEN="+token)
-	report := Judge(fleet, Selection{Only: []string{"secret-*"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"secret-*"}})
 	var got []string
 	for _, f := range report.Findings {
 		got = append(got, f.ID+" "+f.Where.Key+": "+f.Evidence)
@@ -130,12 +132,14 @@ func TestConfigWorldReadable(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes say nothing there")
 	}
-	fleet := entriesOf(t, "servers: {a: {command: x, env: {API_TOKEN: hunter22hunter}, envFile: .env}}")
+	fleet := doctortest.Entries(t, "servers: {a: {command: x, env: {API_TOKEN: hunter22hunter}, envFile: .env}}")
 	file := fleet.Config.Files[0]
-	env := writeFile(t, filepath.Join(filepath.Dir(file), ".env"), "A=b\n", 0o600)
-	judged := func() *Report { return Judge(fleet, Selection{Only: []string{"config-world-readable"}}) }
+	env := doctortest.File(t, filepath.Join(filepath.Dir(file), ".env"), "A=b\n", 0o600)
+	judged := func() *doctor.Report {
+		return doctor.Judge(fleet, doctor.Selection{Only: []string{"config-world-readable"}})
+	}
 	if report := judged(); len(report.Findings) != 0 {
-		t.Errorf("mode 600: %s", say(report))
+		t.Errorf("mode 600: %s", doctortest.Summary(report))
 	}
 	for _, path := range []string{file, env} {
 		if err := os.Chmod(path, 0o644); err != nil {
@@ -145,14 +149,14 @@ func TestConfigWorldReadable(t *testing.T) {
 	report := judged()
 	if len(report.Findings) != 2 || !strings.Contains(report.Findings[0].Evidence, "-rw-r--r--") ||
 		report.Findings[0].Fix[0] != "chmod 600 "+env {
-		t.Error(say(report))
+		t.Error(doctortest.Summary(report))
 	}
-	plain := entriesOf(t, "servers: {a: {command: x}}")
+	plain := doctortest.Entries(t, "servers: {a: {command: x}}")
 	if err := os.Chmod(plain.Config.Files[0], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if report := Judge(plain, Selection{Only: []string{"config-world-readable"}}); len(report.Findings) != 0 {
-		t.Errorf("a file without secrets: %s", say(report))
+	if report := doctor.Judge(plain, doctor.Selection{Only: []string{"config-world-readable"}}); len(report.Findings) != 0 {
+		t.Errorf("a file without secrets: %s", doctortest.Summary(report))
 	}
 }
 
@@ -163,10 +167,10 @@ func TestRemotePlainHTTP(t *testing.T) {
 		"http://127.0.0.1/": false, "http://[::1]:8080/": false, "http://app.localhost/": false,
 		"http://localhost.example.com/": true,
 	} {
-		fleet := entriesOf(t, "servers: {a: {url: '"+address+"'}}")
-		report := Judge(fleet, Selection{Only: []string{"remote-plain-http"}})
+		fleet := doctortest.Entries(t, "servers: {a: {url: '"+address+"'}}")
+		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"remote-plain-http"}})
 		if (len(report.Findings) == 1) != want {
-			t.Errorf("%s: %s", address, say(report))
+			t.Errorf("%s: %s", address, doctortest.Summary(report))
 		}
 	}
 }
@@ -176,8 +180,8 @@ func TestCommandWorldWritable(t *testing.T) {
 		t.Skip("modes say nothing there")
 	}
 	dir := t.TempDir()
-	program := writeFile(t, filepath.Join(dir, "bin", "node"), "#!/bin/sh\n", 0o755)
-	script := writeFile(t, filepath.Join(dir, "app", "server.js"), "", 0o644)
+	program := doctortest.File(t, filepath.Join(dir, "bin", "node"), "#!/bin/sh\n", 0o755)
+	script := doctortest.File(t, filepath.Join(dir, "app", "server.js"), "", 0o644)
 	ask := func() string {
 		report, _ := judgeEntry(t, "command-world-writable", program, "--flag", script)
 		var files []string
@@ -210,11 +214,11 @@ func TestSDKKnownCVE(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sdk := func(version string) {
-		writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"),
+		doctortest.File(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"),
 			fmt.Sprintf(`{"name": "@modelcontextprotocol/sdk", "version": %q}`, version), 0o644)
 	}
-	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
-	script := writeFile(t, filepath.Join(dir, "dist", "index.js"), "", 0o644)
+	doctortest.File(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
+	script := doctortest.File(t, filepath.Join(dir, "dist", "index.js"), "", 0o644)
 	for _, test := range []struct{ sdk, line, want string }{
 		{"1.23.0", "node " + script + " --http", "CVE-2025-66414 CVE-2026-25536"},
 		{"1.23.0", "node " + script, ""},
@@ -244,20 +248,20 @@ func TestSDKKnownCVE(t *testing.T) {
 func TestPortsAreNoHTTPTransport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"), `{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
-	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
-	script := writeFile(t, filepath.Join(dir, "index.js"), "", 0o644)
+	doctortest.File(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"), `{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
+	doctortest.File(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
+	script := doctortest.File(t, filepath.Join(dir, "index.js"), "", 0o644)
 	for prints, want := range map[string]int{
 		"":                                      0,
 		"log in at http://localhost:8400/login": 0,
 		"MCP on http://127.0.0.1:8400/mcp":      2,
 	} {
-		e := launchOf(t, nil, "node", script)
+		e := doctortest.Command(t, nil, "node", script)
 		e.Clean = &evidence.Run{
 			Listening: []string{"127.0.0.1:8400 (pid 7)"},
 			Events:    []exec.Event{wire.StderrLine{Text: prints}},
 		}
-		if found := ask("sdk-known-cve")(e); len(found) != want {
+		if found := doctortest.Ask("sdk-known-cve")(e); len(found) != want {
 			t.Errorf("%q: %+v, want %d findings", prints, found, want)
 		}
 	}
@@ -266,10 +270,10 @@ func TestPortsAreNoHTTPTransport(t *testing.T) {
 // TestNpxCache: the newest of what npx has in its cache is what it runs.
 func TestNpxCache(t *testing.T) {
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
-	e := launchOf(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
+	doctortest.File(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
+	e := doctortest.Command(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
 	e.Launch.Cwd = home
-	if found := ask("sdk-known-cve")(e); len(found) != 1 ||
+	if found := doctortest.Ask("sdk-known-cve")(e); len(found) != 1 ||
 		!strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
 		t.Errorf("%+v", found)
 	}
@@ -279,14 +283,14 @@ func TestNpxCache(t *testing.T) {
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	program, _ := os.Executable()
-	loaded := loadServers(t, fmt.Sprintf(`servers:
+	loaded := doctortest.Config(t, fmt.Sprintf(`servers:
   one: {command: %[1]q, args: [good]}
   two: {command: %[1]q, args: [tools-1k, --count, "130"]}
   dead: {command: %[1]q, args: [exit0-early]}
 `, program))
-	fleet := Examine(context.Background(), loaded, loaded.Servers, shortOptions())
-	report := Judge(fleet, Selection{Only: []string{"tool-name-collision", "tools-all-servers", "tokens-all-servers"}})
-	text := say(report)
+	fleet := doctor.Examine(context.Background(), loaded, loaded.Servers, doctortest.Options())
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"tool-name-collision", "tools-all-servers", "tokens-all-servers"}})
+	text := doctortest.Summary(report)
 	for _, want := range []string{
 		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "the tools of 2 servers cost about",
 	} {
@@ -295,8 +299,15 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	alone := &evidence.Fleet{Config: loaded, Servers: fleet.Servers[:1]}
-	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings,
+	if report := doctor.Judge(alone, doctor.Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings,
 		func(f check.Finding) bool { return f.Server == "" }) {
-		t.Errorf("one server is no fleet: %s", say(report))
+		t.Errorf("one server is no fleet: %s", doctortest.Summary(report))
 	}
+}
+
+// judgeEntry asks one check about a command line that is not started.
+func judgeEntry(t *testing.T, id string, words ...string) (*doctor.Report, *evidence.Evidence) {
+	t.Helper()
+	e := doctortest.Command(t, nil, words...)
+	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{id}}), e
 }

@@ -1,4 +1,4 @@
-package doctor
+package tool_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -58,10 +59,10 @@ func TestResults(t *testing.T) {
 			if c.output != "" {
 				definition = strings.TrimSuffix(definition, "}") + `,"outputSchema":` + c.output + `}`
 			}
-			e := lintEvidence("2025-11-25", definition)
-			e.Clean.Exchanges = append(e.Clean.Exchanges, lintCall(evidence.NoSuchTool, `{"content":7}`), lintCall("probe", c.result))
+			e := doctortest.Listing("2025-11-25", definition)
+			e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call(evidence.NoSuchTool, `{"content":7}`), doctortest.Call("probe", c.result))
 			e.Calls = []*evidence.CallRun{{Tool: "probe"}}
-			found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
+			found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
 			switch {
 			case c.severity == "" && len(found) > 0:
 				t.Errorf("unexpected: %+v", found)
@@ -82,14 +83,14 @@ func TestFakeResults(t *testing.T) {
 		"content-missing", "content-null", "content-string", "content-unknown", "content-untyped", "image-bad",
 		"iserror-empty", "structured-only", "structured-missing", "structured-mismatch",
 	}
-	options := shortOptions()
+	options := doctortest.Options()
 	for _, mode := range modes {
 		options.Calls = append(options.Calls, evidence.Call{Tool: mode, Arguments: json.RawMessage(`{}`)})
 	}
 	options.Calls = append(options.Calls,
 		evidence.Call{Tool: "rpcerror", Arguments: json.RawMessage(`{"code":-32603}`)},
 		evidence.Call{Tool: "echo", Arguments: json.RawMessage(`{"message":"Error: the disk is full"}`)})
-	report := judgeMine(examineFake(t, options, modes...))
+	report := judge(doctortest.Examine(t, options, modes...))
 	for id, want := range map[string]string{
 		"content-shape":       "content-missing content-null content-string content-unknown content-untyped content-untyped image-bad image-bad",
 		"structured-missing":  "structured-missing",
@@ -98,7 +99,7 @@ func TestFakeResults(t *testing.T) {
 		"iserror-misuse":      "iserror-empty rpcerror echo",
 	} {
 		var tools []string
-		for _, finding := range findingsOf(t, report, id) {
+		for _, finding := range doctortest.Findings(t, report, id) {
 			tools = append(tools, finding.Where.Tool)
 			if finding.Where.Line == 0 {
 				t.Errorf("%s: no line: %+v", id, finding)

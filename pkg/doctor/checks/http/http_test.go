@@ -1,4 +1,4 @@
-package doctor
+package http_test
 
 import (
 	"compress/gzip"
@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -229,15 +231,15 @@ func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *h
 // none of them objects to the same server when it is well.
 func TestHTTPChecks(t *testing.T) {
 	t.Parallel()
-	good := Judge(examineURL(t,
-		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
+	good := doctor.Judge(examineURL(t,
+		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), doctor.Selection{})
 	for _, finding := range good.Findings {
-		if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
+		if one, _ := doctor.Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("a good server: %+v", finding)
 		}
 	}
 	sites := badSites()
-	for _, one := range checksOf(check.GroupHTTP) {
+	for _, one := range doctortest.Checks(check.GroupHTTP) {
 		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"},
 			one.ID) {
 			continue // TestTLSCert, TestBindsAll, TestSSEBuffered, TestNotReached
@@ -246,11 +248,11 @@ func TestHTTPChecks(t *testing.T) {
 			if sites[one.ID] == nil {
 				t.Fatal("nothing provokes it")
 			}
-			options := shortOptions()
-			options.answer = time.Minute // a busy machine takes seconds for the large answers
-			report := Judge(examineURLWith(t, serveHTTP(t, badSite{sites[one.ID]}), options),
-				Selection{Only: []string{one.ID}})
-			if len(findingsOf(t, report, one.ID)) == 0 {
+			options := doctortest.Options()
+			options.Waits.Answer = time.Minute // a busy machine takes seconds for the large answers
+			report := doctor.Judge(examineURLWith(t, serveHTTP(t, badSite{sites[one.ID]}), options),
+				doctor.Selection{Only: []string{one.ID}})
+			if len(doctortest.Findings(t, report, one.ID)) == 0 {
 				t.Error("it was not found")
 			}
 		})
@@ -274,8 +276,8 @@ func TestSessionLost(t *testing.T) {
 			return true
 		}}
 		var found []check.Finding
-		for _, finding := range Judge(examineURL(t, serveHTTP(t, site)), Selection{}).Findings {
-			if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
+		for _, finding := range doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}).Findings {
+			if one, _ := doctor.Find(finding.ID); one.Group == check.GroupHTTP {
 				found = append(found, finding)
 			}
 		}
@@ -294,7 +296,7 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 		}
 		return method == "tools/call"
 	}}
-	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-tool-result")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}), "unknown-tool-result")
 	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "refused by HTTP") ||
 		!strings.Contains(found[0].Evidence, "HTTP 500") {
 		t.Errorf("%+v", found)
@@ -312,20 +314,20 @@ func TestRedirects(t *testing.T) {
 		}
 		return false
 	}}
-	report := Judge(examineURL(t, serveHTTP(t, within)), Selection{})
+	report := doctor.Judge(examineURL(t, serveHTTP(t, within)), doctor.Selection{})
 	for _, finding := range report.Findings {
 		if finding.Severity != check.Info && finding.ID != "redirect-drops-body" && finding.ID != "tools-empty" {
 			t.Errorf("within the server: %+v", finding)
 		}
 	}
-	if found := findingsOf(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != check.Warning {
+	if found := doctortest.Findings(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != check.Warning {
 		t.Errorf("within the server: %+v", found)
 	}
 	login := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
 		http.Redirect(w, r, "https://sso.example/login", http.StatusFound)
 		return true
 	}}
-	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, login)), Selection{}), "redirect-drops-body")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, login)), doctor.Selection{}), "redirect-drops-body")
 	if len(found) != 1 || found[0].Severity != check.Error ||
 		!strings.Contains(found[0].Fix[0], "if sso.example is a login page") {
 		t.Errorf("to a login page: %+v", found)
@@ -352,8 +354,8 @@ func TestHTTPOlderRevision(t *testing.T) {
 	if reply := fleet.Servers[0].Reply(evidence.AskedPing); reply == nil || reply.Status != http.StatusOK {
 		t.Errorf("ping in the session: %+v", reply)
 	}
-	for _, finding := range Judge(fleet, Selection{}).Findings {
-		if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
+	for _, finding := range doctor.Judge(fleet, doctor.Selection{}).Findings {
+		if one, _ := doctor.Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("found %+v", finding)
 		}
 	}
@@ -366,8 +368,8 @@ func TestTLSCert(t *testing.T) {
 	site.Config.ErrorLog = log.New(io.Discard, "", 0)
 	site.StartTLS()
 	t.Cleanup(site.Close)
-	report := Judge(examineURL(t, site.URL+"/mcp"), Selection{Only: []string{"tls-cert"}})
-	if found := findingsOf(t, report, "tls-cert"); len(found) != 1 || found[0].Severity != check.Error {
+	report := doctor.Judge(examineURL(t, site.URL+"/mcp"), doctor.Selection{Only: []string{"tls-cert"}})
+	if found := doctortest.Findings(t, report, "tls-cert"); len(found) != 1 || found[0].Severity != check.Error {
 		t.Errorf("an unknown authority: %+v", found)
 	}
 	for _, test := range []struct {
@@ -380,7 +382,7 @@ func TestTLSCert(t *testing.T) {
 			Clean: &evidence.Run{},
 			HTTP:  &evidence.HTTPEvidence{Replies: map[string]*evidence.HTTPReply{evidence.AskedInitialize: reply}},
 		}
-		if found := ask("tls-cert")(e); len(found) != test.found {
+		if found := doctortest.Ask("tls-cert")(e); len(found) != test.found {
 			t.Errorf("%s before its end: %+v", test.left, found)
 		}
 	}
@@ -403,10 +405,10 @@ func TestTLSVersions(t *testing.T) {
 		site.TLS = &tls.Config{MinVersion: test.least, MaxVersion: test.most}
 		site.StartTLS()
 		t.Cleanup(site.Close)
-		options := shortOptions()
+		options := doctortest.Options()
 		options.HTTP.Insecure = true // the authority is that of the test
-		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, site.URL+"/mcp", nil)}, options)
-		found := findingsOf(t, Judge(fleet, Selection{Only: []string{"tls-cert"}}), "tls-cert")
+		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, site.URL+"/mcp", nil)}, options)
+		found := doctortest.Findings(t, doctor.Judge(fleet, doctor.Selection{Only: []string{"tls-cert"}}), "tls-cert")
 		if len(found) == 0 && test.found == "" || len(found) == 1 && found[0].Severity == test.found {
 			continue
 		}
@@ -452,8 +454,8 @@ func TestHeaderMismatch(t *testing.T) {
 				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, evidence.ReadHead(body).ID)
 			}
 		})
-		report := Judge(examineURL(t, serveHTTP(t, site)), Selection{Only: []string{"header-mismatch"}})
-		if found := findingsOf(t, report, "header-mismatch"); len(found) != len(all)-len(looked) {
+		report := doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{Only: []string{"header-mismatch"}})
+		if found := doctortest.Findings(t, report, "header-mismatch"); len(found) != len(all)-len(looked) {
 			t.Errorf("a server that looks at %q: %+v", looked, found)
 		}
 	}
@@ -482,11 +484,11 @@ func TestNotReached(t *testing.T) {
 		{"dns", "http://no-such-host.invalid/mcp"},
 		{"tls-handshake", strings.Replace(plain, "http:", "https:", 1)},
 	} {
-		options := shortOptions()
-		options.Limit, options.answer = time.Second, time.Second
-		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, test.url, nil)}, options)
-		report := Judge(fleet, Selection{Only: []string{"dns", "connect", "tls-*"}})
-		if len(report.Findings) != 1 || report.Findings[0].ID != test.id || report.Status != StatusUnreachable {
+		options := doctortest.Options()
+		options.Limit, options.Waits.Answer = time.Second, time.Second
+		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, test.url, nil)}, options)
+		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"dns", "connect", "tls-*"}})
+		if len(report.Findings) != 1 || report.Findings[0].ID != test.id || report.Status != doctor.StatusUnreachable {
 			t.Errorf("%s: %s, %+v", test.id, report.Status, report.Findings)
 		}
 	}
@@ -502,7 +504,7 @@ func TestRefusedIsNotSilent(t *testing.T) {
 		}
 		return refused
 	}}
-	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-method-code")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}), "unknown-method-code")
 	if len(found) != 1 || !strings.Contains(found[0].Evidence, "was refused with HTTP 400") ||
 		strings.Contains(found[0].Evidence, " in 2") {
 		t.Errorf("found %+v", found)

@@ -1,4 +1,4 @@
-package doctor
+package tool_test
 
 import (
 	"encoding/json"
@@ -7,50 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 )
-
-// lintEvidence is what a server would have left behind that listed these definitions.
-func lintEvidence(revision string, definitions ...string) *evidence.Evidence {
-	list := fmt.Sprintf(`{"tools":[%s]}`, strings.Join(definitions, ","))
-	return &evidence.Evidence{
-		Server: &config.Server{Name: "files"},
-		Clean: &evidence.Run{Name: "clean", Protocol: revision, Exchanges: []*evidence.Exchange{
-			lintAnswer("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}`),
-			lintAnswer("tools/list", `{}`, list),
-		}},
-	}
-}
-
-// lintAnswer is a request with its result.
-func lintAnswer(method, params, result string) *evidence.Exchange {
-	return &evidence.Exchange{
-		Method: method,
-		Sent:   json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`),
-		Frame:  json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + result + `}`),
-		Result: json.RawMessage(result),
-	}
-}
-
-// lintCall is a call of a tool with its result.
-func lintCall(tool, result string) *evidence.Exchange {
-	return lintAnswer("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool), result)
-}
-
-// mine are the checks of this part of the table.
-func mine() []check.Check { return checksOf(check.GroupTools, check.GroupSecurity) }
-
-// judgeMine asks the checks of tools and security alone.
-func judgeMine(fleet *evidence.Fleet) *Report {
-	var selection Selection
-	for _, check := range mine() {
-		selection.Only = append(selection.Only, check.ID)
-	}
-	return Judge(fleet, selection)
-}
 
 // schema wraps an inputSchema into a definition that has nothing else to say against.
 func schema(text string) string {
@@ -70,9 +32,9 @@ type lintCase struct {
 func (c lintCase) run(t *testing.T) {
 	t.Helper()
 	shown := evidence.Excerpt(c.definition, 300)
-	e := lintEvidence(c.revision, c.definition)
+	e := doctortest.Listing(c.revision, c.definition)
 	e.Server.Name += c.serverSuffix
-	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
+	found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
 	if c.severity == "" {
 		if len(found) > 0 {
 			t.Errorf("%s: %s: unexpected: %+v %+v", c.id, shown, found[0], found[0].Where)
@@ -263,8 +225,8 @@ func TestManyAlikeAreCounted(t *testing.T) {
 	for i := range definitions {
 		definitions[i] = fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"array"}}`, i)
 	}
-	report := judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definitions...)}})
-	found := findingsOf(t, report, "input-schema-type")
+	report := judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definitions...)}})
+	found := doctortest.Findings(t, report, "input-schema-type")
 	if len(found) != evidence.MaxAlike+1 ||
 		!strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 990 more: t10 /inputSchema/type, ") {
 		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
@@ -278,8 +240,8 @@ func TestManyInOneSchemaAreCounted(t *testing.T) {
 		properties[i] = fmt.Sprintf(`"p%02d":{"$ref":"#/nowhere"}`, i)
 	}
 	definition := schema(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)
-	found := findingsOf(t, judgeMine(&evidence.Fleet{
-		Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)},
+	found := doctortest.Findings(t, judge(&evidence.Fleet{
+		Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)},
 	}), "schema-ref-dangling")
 	if len(found) != evidence.MaxAlike+1 ||
 		!strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
@@ -296,7 +258,7 @@ func FuzzLint(f *testing.F) {
 	for _, c := range resultCases() {
 		f.Add([]byte(c.result))
 	}
-	definitions, _ := examineFake(f, shortOptions(),
+	definitions, _ := doctortest.Examine(f, doctortest.Options(),
 		"schema-draft4", "schema-combos", "schema-ref-mutual", "schema-slow-regex", "schema-proto", "schema-root-oneof",
 		"term-tags", "term-name",
 		"prompt-inject", "structured-mismatch").Servers[0].Tools()
@@ -310,16 +272,16 @@ func FuzzLint(f *testing.F) {
 		if !json.Valid(definition) {
 			return
 		}
-		e := lintEvidence("2025-11-25", string(definition), string(definition))
-		e.Clean.Exchanges = append(e.Clean.Exchanges, lintCall("probe", string(definition)))
+		e := doctortest.Listing("2025-11-25", string(definition), string(definition))
+		e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call("probe", string(definition)))
 		e.Calls = []*evidence.CallRun{{Tool: "probe"}}
-		other := lintEvidence("2025-11-25", schema(`{"type":"object"}`))
+		other := doctortest.Listing("2025-11-25", schema(`{"type":"object"}`))
 		other.Server.Name = "other"
 		fleet := &evidence.Fleet{
 			Servers: []*evidence.Evidence{e, other},
 			Pinned:  evidence.Pins{"files": {"probe": listing.Promises(definition)}},
 		}
-		for _, result := range judgeMine(fleet).Checks {
+		for _, result := range judge(fleet).Checks {
 			if result.Outcome == check.Broke {
 				t.Fatalf("%s: %s", result.ID, result.Because)
 			}
@@ -331,7 +293,7 @@ func FuzzLint(f *testing.F) {
 // server.
 func TestFakeSchemas(t *testing.T) {
 	t.Parallel()
-	report := judgeMine(examineFake(t, shortOptions(),
+	report := judge(doctortest.Examine(t, doctortest.Options(),
 		"tool-no-name", "tool-bad-names", "tools-dup", "schema-missing", "schema-null", "schema-string",
 		"schema-type-array",
 		"schema-bad-kw", "schema-dialect", "schema-draft7", "schema-ref-dangling", "schema-ref-http", "schema-ref-file",
@@ -360,7 +322,7 @@ func TestFakeSchemas(t *testing.T) {
 		"tokens-tool":                  {"wordy-0"},
 		"tokens-total":                 {""},
 	} {
-		found := findingsOf(t, report, id)
+		found := doctortest.Findings(t, report, id)
 		for _, tool := range tools {
 			if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Where.Tool == tool }) {
 				t.Errorf("%s says nothing of %q: %+v", id, tool, found)
@@ -381,8 +343,8 @@ func TestFakeLists(t *testing.T) {
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
-			report := judgeMine(examineFake(t, shortOptions(), c.mode))
-			if found := findingsOf(t, report, c.id); len(found) == 0 ||
+			report := judge(doctortest.Examine(t, doctortest.Options(), c.mode))
+			if found := doctortest.Findings(t, report, c.id); len(found) == 0 ||
 				!strings.Contains(found[0].Evidence, c.evidence) {
 				t.Errorf("%+v", found)
 			}
@@ -395,12 +357,12 @@ func TestFakeLists(t *testing.T) {
 // the call which was asked for failed.
 func TestGoodServerHasNothingWrong(t *testing.T) {
 	t.Parallel()
-	options := shortOptions()
+	options := doctortest.Options()
 	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`, "echo": `{"message":"hello"}`} {
 		options.Calls = append(options.Calls, evidence.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
 	}
-	report := judgeMine(examineFake(t, options, "good"))
-	if ids := idsOf(report, check.Warning); ids != "call-failed" {
+	report := judge(doctortest.Examine(t, options, "good"))
+	if ids := doctortest.IDs(report, check.Warning); ids != "call-failed" {
 		t.Errorf("%s: %+v", ids, report.Findings)
 	}
 	for _, result := range report.Checks {
@@ -408,4 +370,9 @@ func TestGoodServerHasNothingWrong(t *testing.T) {
 			t.Errorf("%s: %s: %s", result.ID, result.Outcome, result.Because)
 		}
 	}
+}
+
+// judge asks the checks of tools and security alone.
+func judge(fleet *evidence.Fleet) *doctor.Report {
+	return doctortest.Judge(fleet, check.GroupTools, check.GroupSecurity)
 }

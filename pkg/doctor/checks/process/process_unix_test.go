@@ -1,17 +1,19 @@
 //go:build unix
 
-package doctor
+package process_test
 
 import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/rules"
+	"toolx/pkg/doctor/doctortest"
 )
 
 // buffered is a server that answers, and whose answers lie in a buffer until its
@@ -21,11 +23,15 @@ const buffered = `cat >/dev/null; echo '{"jsonrpc":"2.0","id":1,"result":{"proto
 func TestOutputBuffered(t *testing.T) {
 	t.Parallel()
 	server := config.AdHoc([]string{"sh", "-c", buffered}, "", nil)
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Limit = 500 * time.Millisecond
-	report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
-	const buffered = "id: output-buffered\nseverity: error\nevidence: after stdin was closed\nfix: python -u\n"
-	expect(t, rules.Read(buffered)[0], report)
+	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
+	found := doctortest.Findings(t, report, "output-buffered")
+	if len(found) == 0 || found[0].Severity != check.Error || found[0].Where == nil || found[0].Where.Run == "" ||
+		!strings.Contains(found[0].Evidence, "after stdin was closed") ||
+		!strings.Contains(strings.Join(found[0].Fix, "\n"), "python -u") {
+		t.Errorf("found %+v", found)
+	}
 	for _, result := range report.Checks {
 		if result.ID == "handshake-timeout" &&
 			(result.Outcome != check.Skipped || result.Because != "output-buffered") {
@@ -38,7 +44,7 @@ func TestOutputBuffered(t *testing.T) {
 // warning; not if its entry sets that, if it answers without, or if something else runs it.
 func TestOutputBufferedElsewhere(t *testing.T) {
 	t.Parallel()
-	fake := fakeServer(t, "good").Command
+	fake := doctortest.Server(t, "good").Command
 	folder := t.TempDir()
 	for name, script := range map[string]string{
 		"python3":    `test -n "$PYTHONUNBUFFERED" || { ` + buffered + `; exit; }; exec "` + fake + `" good`,
@@ -61,10 +67,10 @@ func TestOutputBufferedElsewhere(t *testing.T) {
 	} {
 		server := config.AdHoc([]string{filepath.Join(folder, test.program), "server.py"}, "", nil)
 		server.Env = test.env
-		options := shortOptions()
+		options := doctortest.Options()
 		options.Environ = append(options.Environ, "PYTHONUNBUFFERED=1")
-		report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
-		found := findingsOf(t, report, "output-buffered")
+		report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
+		found := doctortest.Findings(t, report, "output-buffered")
 		if len(found) != test.want || test.want > 0 && found[0].Severity != check.Warning {
 			t.Errorf("%s %v: %+v, want %d", test.program, test.env, found, test.want)
 		}

@@ -1,4 +1,4 @@
-package doctor
+package process_test
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
@@ -23,19 +25,19 @@ import (
 // nothing that follows from it, and that a death in the probing run has the same fixes.
 func TestADeadDatabaseIsTheCause(t *testing.T) {
 	const said = "Error: connect ECONNREFUSED 127.0.0.1:6379"
-	report := Judge(examineFake(t, shortOptions(), "exit-after-init", "--stderr", said), Selection{})
-	ids := idsOf(report, check.Warning)
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-after-init", "--stderr", said), doctor.Selection{})
+	ids := doctortest.IDs(report, check.Warning)
 	if !strings.Contains(ids, "backend-unreachable") || strings.Contains(ids, "capability-false") ||
 		strings.Contains(ids, "exit-during-request") {
 		t.Errorf("found %s", ids)
 	}
-	e := evidenceOf(&evidence.Run{})
+	e := doctortest.Evidence(&evidence.Run{})
 	ended := &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1", StderrTail: []string{said}}
 	e.Probe = &evidence.Run{
 		Name: "probing", Ended: ended, Marks: make(map[string]time.Time),
 		Exchanges: []*evidence.Exchange{{Method: "initialize", Frame: json.RawMessage(`{}`)}, {Method: "ping"}},
 	}
-	found := ask("exit-during-request")(e)
+	found := doctortest.Ask("exit-during-request")(e)
 	if len(found) != 1 || !strings.Contains(found[0].Title, "127.0.0.1:6379 cannot be reached") ||
 		!strings.Contains(strings.Join(found[0].Fix, "\n"), "start the service") {
 		t.Errorf("found %+v", found)
@@ -63,11 +65,11 @@ func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
 		"connecting to postgresql://root:hunter22@db:5432/x": true, "using AKIAIOSFODNN7ABCDEFG": true,
 		"no such file: /srv/keys/oauth.json": false,
 	} {
-		e := evidenceOf(&evidence.Run{Events: []exec.Event{wire.StderrLine{Text: line}}})
+		e := doctortest.Evidence(&evidence.Run{Events: []exec.Event{wire.StderrLine{Text: line}}})
 		e.Launch.Env = []string{
 			"DB_PASSWORD=password", "API_TOKEN=YOUR_API_KEY", "OAUTH_CREDENTIALS=/srv/keys/oauth.json",
 		}
-		if found := ask("stderr-secret")(e); (len(found) > 0) != want {
+		if found := doctortest.Ask("stderr-secret")(e); (len(found) > 0) != want {
 			t.Errorf("%s: %+v, want %t", line, found, want)
 		}
 	}
@@ -76,10 +78,10 @@ func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
 func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
 	t.Parallel()
 	const secret = "correct-horse-battery"
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Environ = append(options.Environ, "BROKER_PASSWORD="+secret)
-	report := Judge(examineFake(t, options, "good", "--stderr", "connecting with "+secret), Selection{})
-	found := findingsOf(t, report, "stderr-secret")
+	report := doctor.Judge(doctortest.Examine(t, options, "good", "--stderr", "connecting with "+secret), doctor.Selection{})
+	found := doctortest.Findings(t, report, "stderr-secret")
 	if len(found) != 1 {
 		t.Fatalf("found %d secrets, want 1", len(found))
 	}
@@ -92,11 +94,11 @@ func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
 // on a correct server, apart from those that report a measurement.
 func TestAHealthyServerIsSilent(t *testing.T) {
 	t.Parallel()
-	options := shortOptions()
-	options.idle, options.quiet = 0, 0 // the real waits
-	fleet := examineFake(t, options, "good")
-	report := Judge(fleet, Selection{})
-	for _, one := range checksOf(check.GroupProcess, check.GroupFraming, check.GroupRPC, check.GroupHandshake) {
+	options := doctortest.Options()
+	options.Waits.Idle, options.Waits.Quiet = 0, 0 // the real waits
+	fleet := doctortest.Examine(t, options, "good")
+	report := doctor.Judge(fleet, doctor.Selection{})
+	for _, one := range doctortest.Checks(check.GroupProcess, check.GroupFraming, check.GroupRPC, check.GroupHandshake) {
 		for _, finding := range report.Findings {
 			if finding.ID == one.ID && one.ID != "era" {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)
@@ -113,24 +115,14 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	}
 }
 
-// evidenceOf makes evidence of a clean run from events and exchanges that no fake
-// provokes in a reasonable time.
-func evidenceOf(run *evidence.Run) *evidence.Evidence {
-	run.Name = "clean"
-	if run.Marks == nil {
-		run.Marks = make(map[string]time.Time)
-	}
-	return &evidence.Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
-}
-
 // TestSilentServerLogsTo: the log that a silent server has open is named, also where it does not say why.
 func TestSilentServerLogsTo(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "server.log")
-	e := evidenceOf(&evidence.Run{Failure: &diagnose.Failure{
+	e := doctortest.Evidence(&evidence.Run{Failure: &diagnose.Failure{
 		Ending: diagnose.EndingSilent, Waiting: "initialize", State: &procs.State{Log: log},
 	}})
 	e.Launch.Command = "made"
-	if found := ask("handshake-timeout")(e); len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log) {
+	if found := doctortest.Ask("handshake-timeout")(e); len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log) {
 		t.Errorf("%+v, want a note of the log", found)
 	}
 }
@@ -156,13 +148,13 @@ func TestSlowStart(t *testing.T) {
 				Method: "initialize", At: began.Add(time.Second), Took: took - time.Second, Frame: []byte(`{}`),
 			}}}
 		}
-		e := evidenceOf(start(one.took))
+		e := doctortest.Evidence(start(one.took))
 		if one.again > 0 {
 			e.Probe = start(one.again)
 		}
 		e.Clean.Queued = one.queued
 		var got check.Severity
-		for _, finding := range ask("slow-start")(e) {
+		for _, finding := range doctortest.Ask("slow-start")(e) {
 			got = check.Warning
 			if finding.Severity != "" {
 				got = finding.Severity
@@ -185,7 +177,7 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 		}},
 	}
 	run.Events = []exec.Event{wire.StdinClosed{Head: wire.Head{At: began.Add(501 * time.Millisecond)}}}
-	if found := ask("output-buffered")(evidenceOf(run)); len(found) != 1 {
+	if found := doctortest.Ask("output-buffered")(doctortest.Evidence(run)); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -205,13 +197,13 @@ func TestLateCause(t *testing.T) {
 			},
 		},
 	}
-	e := evidenceOf(run)
+	e := doctortest.Evidence(run)
 	e.Launch = &config.Resolved{Command: "server"}
-	found := ask("backend-unreachable")(e)
+	found := doctortest.Ask("backend-unreachable")(e)
 	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "127.0.0.1:27017 cannot be reached") {
 		t.Errorf("found %+v", found)
 	}
-	check, _ := Find("output-buffered")
+	check, _ := doctor.Find("output-buffered")
 	if !slices.Contains(check.After, "backend-unreachable") {
 		t.Errorf("output-buffered is asked after %v", check.After)
 	}
@@ -232,15 +224,15 @@ func TestPortsOfStdioServers(t *testing.T) {
 		{"one address of the network", "192.0.2.1:3000 (pid 7)", "", "--http", "warning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := evidenceOf(&evidence.Run{
+			e := doctortest.Evidence(&evidence.Run{
 				Name: "clean", Tree: []procs.Process{{PID: 7}}, Listening: []string{test.socket},
 			})
 			e.Launch = &config.Resolved{Command: "node", Args: []string{test.arg}}
 			e.Clean.Events = append(e.Clean.Events, wire.StderrLine{Text: test.prints})
 			fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
-			report := Judge(fleet, Selection{Only: []string{"listens-on-network"}})
+			report := doctor.Judge(fleet, doctor.Selection{Only: []string{"listens-on-network"}})
 			var got []string
-			for _, f := range findingsOf(t, report, "listens-on-network") {
+			for _, f := range doctortest.Findings(t, report, "listens-on-network") {
 				got = append(got, string(f.Severity))
 			}
 			if strings.Join(got, " ") != test.want {
@@ -251,11 +243,11 @@ func TestPortsOfStdioServers(t *testing.T) {
 }
 
 func TestListeningProcesses(t *testing.T) {
-	e := evidenceOf(&evidence.Run{Listening: []string{
+	e := doctortest.Evidence(&evidence.Run{Listening: []string{
 		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
 	}})
 	var severities []check.Severity
-	for _, finding := range ask("listens-on-network")(e) {
+	for _, finding := range doctortest.Ask("listens-on-network")(e) {
 		severities = append(severities, finding.Severity)
 	}
 	if want := []check.Severity{check.Info, check.Info}; !slices.Equal(severities, want) {
@@ -277,39 +269,8 @@ func TestPipeHeldOpen(t *testing.T) {
 		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{wire.PipeHeld{Pipe: "stderr"}}}, 0},
 		{"stdout", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{stdout}}, 1},
 	} {
-		if found := ask("pipe-held-open")(evidenceOf(one.run)); len(found) != one.want {
+		if found := doctortest.Ask("pipe-held-open")(doctortest.Evidence(one.run)); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
-		}
-	}
-}
-
-// TestWindowsHasNoSIGTERM shows that no server is blamed for a signal that its system does not have.
-func TestWindowsHasNoSIGTERM(t *testing.T) {
-	e := evidenceOf(&evidence.Run{})
-	e.Probe = &evidence.Run{Name: "probing"}
-	one, _ := Find("ignores-sigterm")
-	for goos, want := range map[string]string{"windows": "Windows has no SIGTERM", "linux": "", "darwin": ""} {
-		if got := missingOn(goos, e, one); got != want {
-			t.Errorf("%s: %q, want %q", goos, got, want)
-		}
-	}
-}
-
-// TestADownloadIsNamed has an examination that ends while npm downloads the server, and others that end during a start.
-func TestADownloadIsNamed(t *testing.T) {
-	const cut = "the examination was cut short"
-	overdue := func(launcher string) servers.StartOverdue {
-		return servers.StartOverdue{Head: wire.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
-	}
-	for want, events := range map[string][]exec.Event{
-		"npm was still downloading the server after 90 s; start it once in a terminal, or give it more time " +
-			"(--max-time)": {overdue(""), overdue("npm")},
-		cut: {overdue("npm"), overdue("")},
-	} {
-		e := evidenceOf(&evidence.Run{Events: events})
-		e.Cut = true
-		if got := summary(e).Because; got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -319,9 +280,9 @@ func TestADownloadIsNamed(t *testing.T) {
 func TestTheDoctorEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Doing = func(string, string) { cancel() }
-	fleet := Examine(ctx, nil, []*config.Server{fakeServer(t, "silent", "ignore-eof", "ignore-sigterm")}, options)
+	fleet := doctor.Examine(ctx, nil, []*config.Server{doctortest.Server(t, "silent", "ignore-eof", "ignore-sigterm")}, options)
 	if !fleet.Servers[0].Cut {
 		t.Error("the evidence does not say that it is cut short")
 	}

@@ -1,4 +1,4 @@
-package doctor
+package rpc_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
@@ -30,11 +32,11 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 		{"what every client asks", "ping", `{}`, `"no"`, "error an error is not an object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			x := exchangeOf(test.method, test.params, "", test.failure)
+			x := doctortest.Exchange(test.method, test.params, "", test.failure)
 			x.ID = "7"
 			received := wire.FrameReceived{ID: "7", Bytes: []byte(answer + test.failure + "}")}
-			e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{x}, Events: []exec.Event{received}})
-			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"rpc-shape"}})
+			e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{x}, Events: []exec.Event{received}})
+			report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{"rpc-shape"}})
 			got := ""
 			for _, f := range report.Findings {
 				got += string(f.Severity) + " " + f.Title
@@ -62,11 +64,11 @@ func TestLogAsJSONRPC(t *testing.T) {
 		{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"up"}}`, `"window/logMessage"`, "it says: up"},
 		{`{"jsonrpc":"2.0","method":"server/ready","params":{}}`, `a message has the method "server/ready"`, ""},
 	} {
-		e := captured(frame(1, test.text), frame(2, test.text))
+		e := doctortest.Captured(frame(1, test.text), frame(2, test.text))
 		e.Probe = &evidence.Run{Name: "probing", Events: e.Clean.Events}
-		found := ask("rpc-not-mcp")(e)
+		found := doctortest.Ask("rpc-not-mcp")(e)
 		if len(found) != 1 || !strings.Contains(found[0].Title, test.title) ||
-			!strings.Contains(told(found[0]), test.said) {
+			!strings.Contains(doctortest.Text(found[0]), test.said) {
 			t.Errorf("%s: %+v", test.text, found)
 			continue
 		}
@@ -88,10 +90,10 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 			wire.NewFrameReceived(time.Time{}, "", 1, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`)),
 		},
 	} {
-		e := captured(events...)
+		e := doctortest.Captured(events...)
 		e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1"}
 		e.Clean.Ended = e.Clean.Failure
-		found := ask("exit-before-handshake")(e)
+		found := doctortest.Ask("exit-before-handshake")(e)
 		if len(found) != 1 || !slices.Contains(found[0].Notes, want) {
 			t.Errorf("want %q: %+v", want, found)
 		}
@@ -101,12 +103,12 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 // TestAnotherProtocol is about a server that answers, and not in JSON-RPC.
 func TestAnotherProtocol(t *testing.T) {
 	said := wire.OddFrame{Class: wire.ClassNoVersion, Bytes: []byte(`{"type":"error","error":"Unsupported"}`)}
-	e := evidenceOf(&evidence.Run{Events: []exec.Event{said}})
-	if found := ask("rpc-version")(e); len(found) != 1 || found[0].Title != "" {
+	e := doctortest.Evidence(&evidence.Run{Events: []exec.Event{said}})
+	if found := doctortest.Ask("rpc-version")(e); len(found) != 1 || found[0].Title != "" {
 		t.Errorf("of one that also answers initialize: %+v, want the check's own title", found)
 	}
 	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize"}
-	found := ask("rpc-version")(e)
+	found := doctortest.Ask("rpc-version")(e)
 	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "server does not answer initialize") {
 		t.Errorf("of one that does not: %+v, want that in the title", found)
 	}
@@ -122,8 +124,8 @@ func TestIDsAreOneFault(t *testing.T) {
 		"id-dup":      "rpc-id-duplicate",
 		"rpc-missing": "rpc-version",
 	} {
-		report := Judge(examineFake(t, shortOptions(), "--on", "all", mode),
-			Selection{Only: []string{"rpc-id-*", "rpc-version"}})
+		report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "--on", "all", mode),
+			doctor.Selection{Only: []string{"rpc-id-*", "rpc-version"}})
 		if len(report.Findings) != 1 || report.Findings[0].ID != id ||
 			!strings.Contains(strings.Join(report.Findings[0].Notes, " "), "more like it, also of tools/list") {
 			t.Errorf("%s: %+v", mode, report.Findings)
@@ -177,7 +179,7 @@ func TestSurvivingALine(t *testing.T) {
 		{"something after it", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(dead, wrote(2100, "TypeError: undefined is not a function"))}, true},
 		{"the same as before", &evidence.Evidence{Clean: &evidence.Run{Ended: saying("bye"), Exchanges: atCall}, Probe: ending(saying("bye"))}, false},
 	} {
-		if found := ask("rpc-parse-error-survival")(test.e); (found != nil) != test.found {
+		if found := doctortest.Ask("rpc-parse-error-survival")(test.e); (found != nil) != test.found {
 			t.Errorf("%s: %+v", test.what, found)
 		}
 	}
@@ -186,8 +188,8 @@ func TestSurvivingALine(t *testing.T) {
 // TestNoMessageIsNoPass shows that a server which says nothing passes no check of what it
 // says.
 func TestNoMessageIsNoPass(t *testing.T) {
-	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"),
-		Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", "stdout-pollution"}})
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit1-stderr"),
+		doctor.Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", "stdout-pollution"}})
 	for _, result := range report.Checks {
 		if want := result.ID == "stdout-pollution"; (result.Outcome == check.Passed) != want {
 			t.Errorf("%s: %s, %s", result.ID, result.Outcome, result.Because)
@@ -216,13 +218,13 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 			odd(15, wire.ClassIDDuplicate, false, string(ping.Frame)),
 		},
 	}}
-	if found := ask("rpc-id-null")(e); found != nil {
+	if found := doctortest.Ask("rpc-id-null")(e); found != nil {
 		t.Errorf("rpc-id-null: %+v", found)
 	}
-	if found := ask("rpc-id-duplicate")(e); found != nil {
+	if found := doctortest.Ask("rpc-id-duplicate")(e); found != nil {
 		t.Errorf("rpc-id-duplicate: %+v", found)
 	}
-	if found := ask("notification-answered")(e); found != nil {
+	if found := doctortest.Ask("notification-answered")(e); found != nil {
 		t.Errorf("notification-answered: %+v", found)
 	}
 }

@@ -1,10 +1,11 @@
-package doctor
+package tool_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -19,11 +20,11 @@ func answeredByTask(x *evidence.Exchange) bool {
 func TestSafeCallsBeginNoTasks(t *testing.T) {
 	t.Parallel()
 	for _, modes := range []string{"tasks", "stateless-only tasks"} {
-		options := shortOptions()
+		options := doctortest.Options()
 		options.Safe = true
-		fleet := examineFake(t, options, strings.Fields(modes)...)
+		fleet := doctortest.Examine(t, options, strings.Fields(modes)...)
 		e := fleet.Servers[0]
-		called := strings.Join(calledByItself(e), " ")
+		called := strings.Join(judge(fleet).Servers[0].Called, " ")
 		research := strings.Contains(called, "research") // no definition says that it is a task in 2026-07-28
 		if !strings.Contains(called, "study {}") || research != strings.Contains(modes, "only") {
 			t.Errorf("%s: called %s", modes, called)
@@ -34,9 +35,9 @@ func TestSafeCallsBeginNoTasks(t *testing.T) {
 				t.Errorf("%s: a task was begun: %s", modes, run.Stderr())
 			}
 		}
-		report := judgeMine(fleet)
+		report := judge(fleet)
 		for _, id := range []string{"content-shape", "call-failed"} {
-			if found := findingsOf(t, report, id); len(found) > 0 {
+			if found := doctortest.Findings(t, report, id); len(found) > 0 {
 				t.Errorf("%s: %+v", modes, found)
 			}
 		}

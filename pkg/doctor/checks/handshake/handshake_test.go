@@ -1,4 +1,4 @@
-package doctor
+package handshake_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
@@ -23,7 +25,7 @@ func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
 		"fatal: out of cheese":                              "exit-during-request",
 	} {
 		var found []string
-		for _, f := range Judge(examineFake(t, shortOptions(), "exit-mid-call", "--text", text), Selection{}).Findings {
+		for _, f := range doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-mid-call", "--text", text), doctor.Selection{}).Findings {
 			if f.Severity == check.Error {
 				found = append(found, f.ID)
 			}
@@ -38,11 +40,11 @@ func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
 // server does not cost the answers to all others.
 func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 	t.Parallel()
-	fleet := examineFake(t, shortOptions(), "discover-kills", "ignore-sigterm")
+	fleet := doctortest.Examine(t, doctortest.Options(), "discover-kills", "ignore-sigterm")
 	if fleet.Servers[0].Again == nil {
 		t.Fatal("there was no further run")
 	}
-	if found := findingsOf(t, Judge(fleet, Selection{}), "ignores-sigterm"); len(found) != 1 {
+	if found := doctortest.Findings(t, doctor.Judge(fleet, doctor.Selection{}), "ignores-sigterm"); len(found) != 1 {
 		t.Errorf("ignores-sigterm: %+v, want one finding of the further run", found)
 	}
 }
@@ -56,13 +58,13 @@ func TestARefusedRevision(t *testing.T) {
 		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
 	}
 	e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Exchanges: []*evidence.Exchange{refusal}}}
-	found := ask("initialize-refused")(e)
+	found := doctortest.Ask("initialize-refused")(e)
 	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") ||
 		!strings.Contains(found[0].Notes[0], "2024-11-05") {
 		t.Errorf("refused: %+v", found)
 	}
-	report := Judge(examineFake(t, shortOptions(), "stateless-only"), Selection{})
-	if found := findingsOf(t, report, "initialize-refused"); found != nil {
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "stateless-only"), doctor.Selection{})
+	if found := doctortest.Findings(t, report, "initialize-refused"); found != nil {
 		t.Errorf("a modern server: %+v", found)
 	}
 }
@@ -80,10 +82,10 @@ func TestAProgramThatIsNoServer(t *testing.T) {
 			Error: json.RawMessage(`{"code":-32601,"message":"Method not found"}`),
 		}
 		failure := &diagnose.Failure{Ending: diagnose.EndingRefused, StderrTail: []string{stderr}}
-		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{refusal}, Failure: failure})
+		e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{refusal}, Failure: failure})
 		e.Launch.Command = "made"
 		title := ""
-		for _, f := range ask("initialize-refused")(e) {
+		for _, f := range doctortest.Ask("initialize-refused")(e) {
 			title = f.Title
 		}
 		if title != want {
@@ -95,8 +97,8 @@ func TestAProgramThatIsNoServer(t *testing.T) {
 // TestTheRefusalComesFirst shows that what a server prints beside its refusal of initialize is not the cause.
 func TestTheRefusalComesFirst(t *testing.T) {
 	t.Parallel()
-	report := Judge(examineFake(t, shortOptions(), "banner", "list-error", "--on", "initialize"), Selection{})
-	first, polluted := report.Findings[0], findingsOf(t, report, "stdout-pollution")
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "banner", "list-error", "--on", "initialize"), doctor.Selection{})
+	first, polluted := report.Findings[0], doctortest.Findings(t, report, "stdout-pollution")
 	if first.ID != "initialize-refused" || polluted == nil {
 		t.Errorf("first: %s %q; pollution: %+v", first.ID, first.Title, polluted)
 	}
@@ -106,9 +108,9 @@ func TestTheRefusalComesFirst(t *testing.T) {
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {
 	t.Parallel()
-	report := Judge(examineFake(t, patience("impatientCalls"), "--wait", "900ms", "slow-start"), Selection{})
+	report := doctor.Judge(doctortest.Examine(t, doctortest.ImpatientCalls(), "--wait", "900ms", "slow-start"), doctor.Selection{})
 	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
-		if found := findingsOf(t, report, id); found != nil {
+		if found := doctortest.Findings(t, report, id); found != nil {
 			t.Errorf("%s: %+v", id, found)
 		}
 	}
@@ -118,17 +120,17 @@ func TestASlowStartIsNoFault(t *testing.T) {
 // one came too late.
 func TestALateAnswerIsAnAnswer(t *testing.T) {
 	late := func(method, params string) *evidence.Exchange {
-		x := exchangeOf(method, params, `{}`, "")
+		x := doctortest.Exchange(method, params, `{}`, "")
 		x.Late, x.Took = true, 4*time.Second
 		return x
 	}
 	discover, list, ping := late("server/discover", `{}`), late("tools/list", `null`), late("ping", `null`)
-	initialize := exchangeOf("initialize", `{}`, `{}`, "")
+	initialize := doctortest.Exchange("initialize", `{}`, `{}`, "")
 	initialize.At = discover.At.Add(time.Second) // the server had time to answer it first
 	probe := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
-	e := evidenceOf(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{ping}})
+	e := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{ping}})
 	e.Probe = probe
-	found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e), ask("ping-fails")(e))
+	found := slices.Concat(doctortest.Ask("discover-breaks-server")(e), doctortest.Ask("request-before-init")(e), doctortest.Ask("ping-fails")(e))
 	if len(found) != 3 || found[0].Severity != check.Warning {
 		t.Fatalf("%+v, want three findings, the first a warning", found)
 	}
@@ -142,7 +144,7 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 		odd.At = x.At
 		probe.Events = append(probe.Events, odd)
 	}
-	if again := ask("rpc-late-reply")(e); again != nil {
+	if again := doctortest.Ask("rpc-late-reply")(e); again != nil {
 		t.Errorf("rpc-late-reply: %+v, want that left to the checks of the handshake", again)
 	}
 }
@@ -161,17 +163,17 @@ func TestABusyMachineIsNoFault(t *testing.T) {
 		{"answered behind initialize", 4 * time.Second, time.Millisecond, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			discover, list := exchangeOf("server/discover", `{}`, `{}`, ""), exchangeOf("tools/list", `null`, `{}`, "")
+			discover, list := doctortest.Exchange("server/discover", `{}`, `{}`, ""), doctortest.Exchange("tools/list", `null`, `{}`, "")
 			discover.Late, discover.Took = true, test.discover
 			list.Late, list.Took = true, test.discover
-			initialize := exchangeOf("initialize", `{}`, "", "")
+			initialize := doctortest.Exchange("initialize", `{}`, "", "")
 			if test.initialize > 0 {
-				initialize = exchangeOf("initialize", `{}`, `{}`, "")
+				initialize = doctortest.Exchange("initialize", `{}`, `{}`, "")
 			}
 			initialize.At, initialize.Took = discover.At.Add(3*time.Second), test.initialize
-			e := evidenceOf(&evidence.Run{Protocol: "2025-11-25"})
+			e := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25"})
 			e.Probe = &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
-			found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e))
+			found := slices.Concat(doctortest.Ask("discover-breaks-server")(e), doctortest.Ask("request-before-init")(e))
 			if len(found) != test.want {
 				t.Errorf("%+v, want %d findings", found, test.want)
 			}
@@ -188,11 +190,11 @@ func TestServerInfo(t *testing.T) {
 		`{"name":"a"}`: "warning [clients of the TypeScript and Python SDKs refuse an answer without serverInfo] " +
 			"server does not say its name and version",
 	} {
-		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{
-			exchangeOf("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`, ""),
+		e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{
+			doctortest.Exchange("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`, ""),
 		}})
 		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
-		report := Judge(fleet, Selection{Only: []string{"serverinfo-incomplete"}})
+		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"serverinfo-incomplete"}})
 		got := ""
 		for _, f := range report.Findings {
 			got += fmt.Sprintf("%s %s %s", f.Severity, f.Breaks, f.Title)
@@ -208,33 +210,17 @@ func TestServerInfo(t *testing.T) {
 func TestAModernServerIsSilent(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"stateless-only", "dual-era"} {
-		report := Judge(examineFake(t, shortOptions(), mode), Selection{})
-		if ids := idsOf(report, check.Warning); ids != "" {
+		report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), mode), doctor.Selection{})
+		if ids := doctortest.IDs(report, check.Warning); ids != "" {
 			t.Errorf("%s: found %s", mode, ids)
 		}
 	}
 }
 
-// exchangeOf is a request of the clean run with its answer, by their params and
-// result or error.
-func exchangeOf(method, params, result, failure string) *evidence.Exchange {
-	x := &evidence.Exchange{Method: method, ID: "1", Sent: json.RawMessage(`{"method":"` + method + `","params":` + params + `}`), Took: time.Millisecond}
-	if result != "" {
-		x.Result = json.RawMessage(result)
-	}
-	if failure != "" {
-		x.Error = json.RawMessage(failure)
-	}
-	if result+failure != "" {
-		x.Frame = json.RawMessage(`{}`)
-	}
-	return x
-}
-
 func TestProtocolVersionEcho(t *testing.T) {
 	for version, want := range map[string]int{"1999-01-01": 1, "2025-11-25": 0} {
-		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
-		if found := ask("protocol-version-echo")(&evidence.Evidence{Probe: run}); len(found) != want {
+		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
+		if found := doctortest.Ask("protocol-version-echo")(&evidence.Evidence{Probe: run}); len(found) != want {
 			t.Errorf("%s: %d findings, want %d", version, len(found), want)
 		}
 	}
@@ -250,9 +236,9 @@ func TestRequestBeforeInit(t *testing.T) {
 		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
 	} {
 		run := &evidence.Run{
-			Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("tools/list", one.params, one.result, "")},
+			Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("tools/list", one.params, one.result, "")},
 		}
-		if found := ask("request-before-init")(&evidence.Evidence{Probe: run}); len(found) != one.want {
+		if found := doctortest.Ask("request-before-init")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
 	}
@@ -273,10 +259,10 @@ func TestUnsupportedVersionError(t *testing.T) {
 		{"", "", 1},
 	} {
 		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{
-			exchangeOf("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
-			exchangeOf("server/discover", invented, one.result, one.failure),
+			doctortest.Exchange("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
+			doctortest.Exchange("server/discover", invented, one.result, one.failure),
 		}}
-		if found := ask("unsupported-version-error")(&evidence.Evidence{Probe: run}); len(found) != one.want {
+		if found := doctortest.Ask("unsupported-version-error")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s%s: %d findings, want %d", one.result, one.failure, len(found), one.want)
 		}
 	}
@@ -298,12 +284,12 @@ func TestListUnstable(t *testing.T) {
 		{"another", a, c, nil, "the same number of tools, and other definitions"},
 		{"told so", a, a + "," + b, []exec.Event{changed}, ""},
 	} {
-		first := exchangeOf("tools/list", `{}`, `{"tools":[`+one.first+`]}`, "")
-		second := exchangeOf("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
+		first := doctortest.Exchange("tools/list", `{}`, `{"tools":[`+one.first+`]}`, "")
+		second := doctortest.Exchange("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
 		first.At, second.At = began, began.Add(2*time.Millisecond)
 		got := ""
-		for _, finding := range ask("list-unstable")(
-			evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{first, second}, Events: one.events}),
+		for _, finding := range doctortest.Ask("list-unstable")(
+			doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{first, second}, Events: one.events}),
 		) {
 			got = finding.Evidence
 		}
@@ -320,22 +306,22 @@ func TestNotificationAnswered(t *testing.T) {
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began},
 	}}
-	if found := ask("notification-answered")(e); len(found) != 1 {
+	if found := doctortest.Ask("notification-answered")(e); len(found) != 1 {
 		t.Errorf("notification-answered: %+v, want one finding", found)
 	}
-	if found := ask("rpc-id-null")(e); found != nil {
+	if found := doctortest.Ask("rpc-id-null")(e); found != nil {
 		t.Errorf("rpc-id-null: %+v, want that left to notification-answered", found)
 	}
 }
 
 func TestCancelIgnored(t *testing.T) {
-	call := exchangeOf("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
+	call := doctortest.Exchange("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
 	late := wire.OddFrame{Class: wire.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
-	e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{call}, Events: []exec.Event{late}})
-	if found := ask("cancel-ignored")(e); len(found) != 1 {
+	e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{call}, Events: []exec.Event{late}})
+	if found := doctortest.Ask("cancel-ignored")(e); len(found) != 1 {
 		t.Errorf("cancel-ignored: %+v, want one finding", found)
 	}
-	if found := ask("rpc-late-reply")(e); found != nil {
+	if found := doctortest.Ask("rpc-late-reply")(e); found != nil {
 		t.Errorf("rpc-late-reply: %+v, want that left to cancel-ignored", found)
 	}
 }
@@ -351,17 +337,17 @@ func TestModernResults(t *testing.T) {
 		{"tools/call", `{"resultType":"complete","content":[]}`, 0, 0},
 		{"tools/call", `{"content":[]}`, 1, 0},
 	} {
-		x := exchangeOf(one.method, `{}`, one.result, "")
-		modern := evidenceOf(&evidence.Run{Protocol: "2026-07-28", Exchanges: []*evidence.Exchange{x}})
-		if found := ask("result-type-missing")(modern); len(found) != one.untyped {
+		x := doctortest.Exchange(one.method, `{}`, one.result, "")
+		modern := doctortest.Evidence(&evidence.Run{Protocol: "2026-07-28", Exchanges: []*evidence.Exchange{x}})
+		if found := doctortest.Ask("result-type-missing")(modern); len(found) != one.untyped {
 			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found),
 				one.untyped)
 		}
-		if found := ask("cache-hints")(modern); len(found) != one.uncached {
+		if found := doctortest.Ask("cache-hints")(modern); len(found) != one.uncached {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
 		}
-		legacy := evidenceOf(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x}})
-		if found := append(ask("result-type-missing")(legacy), ask("cache-hints")(legacy)...); found != nil {
+		legacy := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x}})
+		if found := append(doctortest.Ask("result-type-missing")(legacy), doctortest.Ask("cache-hints")(legacy)...); found != nil {
 			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
 		}
 	}
@@ -375,12 +361,12 @@ func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
 		"Error: connect ECONNREFUSED 127.0.0.1:6379":               0,
 		"Error: expected initialize, got server/discover":          1,
 	} {
-		e := evidenceOf(&evidence.Run{})
+		e := doctortest.Evidence(&evidence.Run{})
 		e.Probe = &evidence.Run{
 			Name: "probing", Exchanges: []*evidence.Exchange{{Method: "server/discover"}},
 			Ended: &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1", StderrTail: []string{said}},
 		}
-		if found := ask("discover-breaks-server")(e); len(found) != want {
+		if found := doctortest.Ask("discover-breaks-server")(e); len(found) != want {
 			t.Errorf("%s: %+v", said, found)
 		}
 	}
@@ -389,15 +375,15 @@ func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
 // TestSlowBackendIsNoSilence: a server that asks its backend about a call answers later than one that does not.
 func TestSlowBackendIsNoSilence(t *testing.T) {
 	t.Parallel()
-	options := shortOptions()
-	options.answer = time.Second
-	report := Judge(examineFake(t, options, "--wait", "1500ms", "slow-call"), Selection{})
-	if found := findingsOf(t, report, "unknown-tool-result"); len(found) > 0 {
+	options := doctortest.Options()
+	options.Waits.Answer = time.Second
+	report := doctor.Judge(doctortest.Examine(t, options, "--wait", "1500ms", "slow-call"), doctor.Selection{})
+	if found := doctortest.Findings(t, report, "unknown-tool-result"); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
-	report = Judge(examineFake(t, options, "--wait", "1500ms", "--on", "resources/list", "features", "slow-call"),
-		Selection{})
-	if found := findingsOf(t, report, "capability-false"); len(found) > 0 {
+	report = doctor.Judge(doctortest.Examine(t, options, "--wait", "1500ms", "--on", "resources/list", "features", "slow-call"),
+		doctor.Selection{})
+	if found := doctortest.Findings(t, report, "capability-false"); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package doctor
+package launch_test
 
 import (
 	"context"
@@ -14,98 +14,40 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/launch"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
-// writeFile makes a file of a test, with the folders above it.
-func writeFile(t *testing.T, path, text string, mode os.FileMode) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask
-		t.Fatal(err)
-	}
-	return path
-}
-
-// loadServers loads a config of the given text, as a user's file.
-func loadServers(t *testing.T, text string) *config.Config {
-	t.Helper()
-	file := writeFile(t, filepath.Join(t.TempDir(), "toolx.yaml"), text, 0o600)
-	loaded, err := config.Load(config.Options{Files: []string{file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
-
-// entriesOf is what is known of a config's servers without starting them.
-func entriesOf(t *testing.T, text string, environ ...string) *evidence.Fleet {
-	t.Helper()
-	loaded := loadServers(t, text)
-	fleet := &evidence.Fleet{Config: loaded}
-	for _, server := range loaded.Servers {
-		e := &evidence.Evidence{Server: server, Config: loaded}
-		e.Launch, e.LaunchErr = server.Resolve(environ)
-		fleet.Servers = append(fleet.Servers, e)
-	}
-	return fleet
-}
-
-// launchOf is what is known of a command line without starting it.
-func launchOf(t *testing.T, environ []string, words ...string) *evidence.Evidence {
-	t.Helper()
-	server := config.AdHoc(words, "", nil)
-	launch, err := server.Resolve(environ)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &evidence.Evidence{Server: server, Launch: launch}
-}
-
 // ownChecks are the ids of the checks that this file and its neighbours prove.
 func ownChecks() []string {
 	var ids []string
-	for _, one := range checksOf(check.GroupConfig, check.GroupLaunch) {
+	for _, one := range doctortest.Checks(check.GroupConfig, check.GroupLaunch) {
 		ids = append(ids, one.ID)
 	}
 	return ids
 }
 
 // examineCommand starts a command and judges it by the checks of launch and config.
-func examineCommand(t *testing.T, environ []string, words ...string) (*Report, *evidence.Evidence) {
+func examineCommand(t *testing.T, environ []string, words ...string) (*doctor.Report, *evidence.Evidence) {
 	t.Helper()
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Environ = append(options.Environ, environ...)
-	fleet := Examine(context.Background(), nil, []*config.Server{config.AdHoc(words, "", nil)}, options)
-	return Judge(fleet, Selection{Only: ownChecks()}), fleet.Servers[0]
-}
-
-// say is a report in the words of a failing test.
-func say(report *Report) string {
-	var lines []string
-	for _, f := range report.Findings {
-		lines = append(lines,
-			fmt.Sprintf("%s %s %q: %q fix %q where %+v", f.Severity, f.ID, f.Title, f.Evidence, f.Fix, f.Where))
-	}
-	return strings.Join(lines, "\n")
+	fleet := doctor.Examine(context.Background(), nil, []*config.Server{config.AdHoc(words, "", nil)}, options)
+	return doctor.Judge(fleet, doctor.Selection{Only: ownChecks()}), fleet.Servers[0]
 }
 
 // wantOnly fails unless the worst finding is of that id alone, and its evidence and
 // title hold words.
-func wantOnly(t *testing.T, report *Report, id string, words ...string) {
+func wantOnly(t *testing.T, report *doctor.Report, id string, words ...string) {
 	t.Helper()
-	if got := idsOf(report, check.Warning); got != id {
-		t.Fatalf("found %q, want %q\n%s", got, id, say(report))
+	if got := doctortest.IDs(report, check.Warning); got != id {
+		t.Fatalf("found %q, want %q\n%s", got, id, doctortest.Summary(report))
 	}
 	for _, finding := range report.Findings {
 		text := finding.Title + "\n" + finding.Evidence + "\n" + strings.Join(finding.Fix, "\n")
@@ -126,7 +68,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 	}
 	dir := t.TempDir()
 	script := func(name, text string, mode os.FileMode) string {
-		return writeFile(t, filepath.Join(dir, name), text, mode)
+		return doctortest.File(t, filepath.Join(dir, name), text, mode)
 	}
 	// Itanium, which no kernel is told to run by QEMU.
 	foreign := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\x32\x00" + strings.Repeat("\x00", 200)
@@ -172,7 +114,7 @@ func TestMissingLoader(t *testing.T) {
 		t.Fatal("/bin/sh names no loader")
 	}
 	missing := loader[:len(loader)-1] + "9"
-	program := writeFile(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1),
+	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1),
 		0o755)
 	report, _ := examineCommand(t, nil, program)
 	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
@@ -181,10 +123,10 @@ func TestMissingLoader(t *testing.T) {
 func TestNearCommandsAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"node", "npx", "uvx", "nodejs", "python3"} {
-		writeFile(t, filepath.Join(dir, name), "#!/bin/sh\n", 0o755)
+		doctortest.File(t, filepath.Join(dir, name), "#!/bin/sh\n", 0o755)
 	}
-	e := launchOf(t, []string{"PATH=" + dir}, "noed")
-	finding := ask("command-not-found")(e)
+	e := doctortest.Command(t, []string{"PATH=" + dir}, "noed")
+	finding := doctortest.Ask("command-not-found")(e)
 	if len(finding) != 1 || !slices.Contains(finding[0].Fix, "install noed, or give its full path as the command") {
 		t.Fatalf("%+v", finding)
 	}
@@ -201,9 +143,9 @@ func TestNearCommandsAreNamed(t *testing.T) {
 func TestCwdMissing(t *testing.T) {
 	for name, cwd := range map[string]string{"absent": "nope", "file": "toolx.yaml"} {
 		t.Run(name, func(t *testing.T) {
-			loaded := loadServers(t, "servers:\n  a:\n    command: sh\n    cwd: "+cwd+"\n")
-			fleet := Examine(context.Background(), loaded, loaded.Servers, shortOptions())
-			report := Judge(fleet, Selection{Only: ownChecks()})
+			loaded := doctortest.Config(t, "servers:\n  a:\n    command: sh\n    cwd: "+cwd+"\n")
+			fleet := doctor.Examine(context.Background(), loaded, loaded.Servers, doctortest.Options())
+			report := doctor.Judge(fleet, doctor.Selection{Only: ownChecks()})
 			wantOnly(t, report, "cwd-missing", "/"+cwd+": ")
 			if where := report.Findings[0].Where; where.Key != "servers.a.cwd" ||
 				!strings.HasSuffix(where.File, "toolx.yaml:4:10") {
@@ -219,10 +161,10 @@ func TestEnvMissingOfRealServer(t *testing.T) {
 	t.Parallel()
 	program, _ := os.Executable()
 	report, _ := examineCommand(t, nil, program, "exit1-stderr")
-	findings := findingsOf(t, report, "env-missing")
+	findings := doctortest.Findings(t, report, "env-missing")
 	if len(findings) != 1 || !strings.HasSuffix(findings[0].Title, " is not set") ||
 		!strings.HasPrefix(findings[0].Evidence, "exit status 1: ") {
-		t.Fatalf("%s", say(report))
+		t.Fatalf("%s", doctortest.Summary(report))
 	}
 }
 
@@ -262,13 +204,13 @@ func TestPlaceholders(t *testing.T) {
 // TestEnvUnexpanded: what a config never filled in is found in every kind of value,
 // with its place, and a variable that is not set with its name.
 func TestEnvUnexpanded(t *testing.T) {
-	fleet := entriesOf(t, `servers:
+	fleet := doctortest.Entries(t, `servers:
   a: {command: x, args: [--dir, "$HOME/notes"], env: {KEY: <YOUR_KEY>, OTHER: "$${literal}"}}
   b: {url: "https://host/mcp", headers: {Authorization: Bearer YOUR_TOKEN}}
   c: {command: x, env: {A: "${TOKEN_A}", B: "${TOKEN_A}", C: "${TOKEN_C:-d}"}}
   d: {command: sh, args: [-c, "server $HOME"]}
 `)
-	report := Judge(fleet, Selection{Only: []string{"env-unexpanded"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"env-unexpanded"}})
 	var got []string
 	for _, f := range report.Findings {
 		got = append(got, f.Where.Key+" "+f.Title)
@@ -286,25 +228,25 @@ func TestEnvUnexpanded(t *testing.T) {
 
 // TestPlaceholderHidesNothing: a placeholder is no cause of a command that is missing.
 func TestPlaceholderHidesNothing(t *testing.T) {
-	fleet := entriesOf(t, "servers: {a: {command: nope-xyz, env: {KEY: <YOUR_KEY>}}}", "PATH=/usr/bin")
-	report := Judge(fleet, Selection{Only: ownChecks()})
-	if got := idsOf(report, check.Error); got != "command-not-found env-unexpanded" {
+	fleet := doctortest.Entries(t, "servers: {a: {command: nope-xyz, env: {KEY: <YOUR_KEY>}}}", "PATH=/usr/bin")
+	report := doctor.Judge(fleet, doctor.Selection{Only: ownChecks()})
+	if got := doctortest.IDs(report, check.Error); got != "command-not-found env-unexpanded" {
 		t.Errorf("found %q", got)
 	}
 }
 
 func TestEnvEmpty(t *testing.T) {
-	fleet := entriesOf(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
-	report := Judge(fleet, Selection{Only: []string{"env-empty"}})
+	fleet := doctortest.Entries(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"env-empty"}})
 	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to nothing" ||
 		report.Findings[1].Where.Key != "servers.a.env.EMPTY" {
-		t.Error(say(report))
+		t.Error(doctortest.Summary(report))
 	}
 }
 
 func TestArgsShellSyntax(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a.db"), "", 0o600)
+	doctortest.File(t, filepath.Join(dir, "a.db"), "", 0o600)
 	for arg, want := range map[string]string{
 		"~/notes": "~", "~": "~", "--dir=~/notes": "~", "|": "|", "&&": "&&", ">": ">", "2>&1": "2>&1",
 		`"quoted"`: "quotes", `'{"a":1}'`: "quotes", "server | sed x": "a command line", "*.db": "*", filepath.Join(dir, "*"): "*",
@@ -316,20 +258,20 @@ func TestArgsShellSyntax(t *testing.T) {
 	}
 	report, _ := judgeEntry(t, "args-shell-syntax", "sh", "-c", "cd ~ && server")
 	if len(report.Findings) != 0 {
-		t.Errorf("a shell runs it: %s", say(report))
+		t.Errorf("a shell runs it: %s", doctortest.Summary(report))
 	}
 	report, _ = judgeEntry(t, "args-shell-syntax", "server", "--token=ghp_0123456789abcdef0123",
 		"~/x && --token=ghp_0123456789abcdef0123")
-	if len(report.Findings) != 1 || strings.Contains(say(report), "0123456789") {
-		t.Errorf("%s", say(report))
+	if len(report.Findings) != 1 || strings.Contains(doctortest.Summary(report), "0123456789") {
+		t.Errorf("%s", doctortest.Summary(report))
 	}
 }
 
 // judgeEntry asks one check about a command line that is not started.
-func judgeEntry(t *testing.T, id string, words ...string) (*Report, *evidence.Evidence) {
+func judgeEntry(t *testing.T, id string, words ...string) (*doctor.Report, *evidence.Evidence) {
 	t.Helper()
-	e := launchOf(t, nil, words...)
-	return Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{id}}), e
+	e := doctortest.Command(t, nil, words...)
+	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{id}}), e
 }
 
 func TestLaunchers(t *testing.T) {
@@ -391,14 +333,14 @@ func TestNpxChecks(t *testing.T) {
 		"sh -c npx\u00a0some-server":   "",
 		"npx --no-install some-server": "npx-floating",
 	} {
-		e := launchOf(t, nil, strings.Fields(line)...)
-		report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"npx-*"}})
-		if got := idsOf(report, check.Info); got != want {
+		e := doctortest.Command(t, nil, strings.Fields(line)...)
+		report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{"npx-*"}})
+		if got := doctortest.IDs(report, check.Info); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
-	e := launchOf(t, []string{"npm_config_yes=true"}, "npx", "some-server")
-	if found := ask("npx-no-yes")(e); found != nil {
+	e := doctortest.Command(t, []string{"npm_config_yes=true"}, "npx", "some-server")
+	if found := doctortest.Ask("npx-no-yes")(e); found != nil {
 		t.Errorf("npm_config_yes says yes: %v", found)
 	}
 }
@@ -410,12 +352,12 @@ func TestDockerFlagsBesideACause(t *testing.T) {
 		if stderr != "" {
 			failure.StderrTail = []string{stderr}
 		}
-		e := evidenceOf(&evidence.Run{Failure: failure})
+		e := doctortest.Evidence(&evidence.Run{Failure: failure})
 		e.Launch.Command, e.Launch.Args = "docker", []string{"run", "--rm", "image"}
 		if c := e.Cause(); c == nil || c.Kind != cause.Argument {
 			t.Errorf("%q: cause is %+v", stderr, c)
 		}
-		if found := ask("docker-flags")(e); len(found) != want {
+		if found := doctortest.Ask("docker-flags")(e); len(found) != want {
 			t.Errorf("%q: %+v, want %d findings", stderr, found, want)
 		}
 	}
@@ -452,21 +394,22 @@ func TestDockerFlags(t *testing.T) {
 	}
 }
 
+// TestCommandPathDiffers proves command-path-differs.
 func TestCommandPathDiffers(t *testing.T) {
 	shell, desktop := t.TempDir(), t.TempDir()
 	for _, name := range []string{"only-here", "both", "linked"} {
-		writeFile(t, filepath.Join(shell, name), "#!/bin/sh\n", 0o755)
+		doctortest.File(t, filepath.Join(shell, name), "#!/bin/sh\n", 0o755)
 	}
-	writeFile(t, filepath.Join(desktop, "both"), "#!/bin/sh\n", 0o755)
+	doctortest.File(t, filepath.Join(desktop, "both"), "#!/bin/sh\n", 0o755)
 	if err := os.Symlink(filepath.Join(shell, "linked"), filepath.Join(desktop, "linked")); err != nil {
 		t.Fatal(err)
 	}
-	absolute := writeFile(t, filepath.Join(shell, "by-path"), "#!/usr/bin/env only-here\n", 0o755)
+	absolute := doctortest.File(t, filepath.Join(shell, "by-path"), "#!/usr/bin/env only-here\n", 0o755)
 	for command, want := range map[string]string{
 		"only-here": "not found", "both": "", "linked": "", absolute: "not found",
 		filepath.Join(shell, "both"): "",
 	} {
-		e := launchOf(t, []string{"PATH=" + shell}, command)
+		e := doctortest.Command(t, []string{"PATH=" + shell}, command)
 		findings := launch.PathDiffers(e, "linux", desktop)
 		if (len(findings) == 0) != (want == "") || want != "" && !strings.HasSuffix(findings[0].Evidence, ": "+want) {
 			t.Errorf("%s: %+v, want %q", command, findings, want)
@@ -477,20 +420,20 @@ func TestCommandPathDiffers(t *testing.T) {
 		absolute:    "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
 		"by-path":   "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
 	} {
-		found := launch.PathDiffers(launchOf(t, []string{"PATH=" + shell}, command), "linux", desktop)
+		found := launch.PathDiffers(doctortest.Command(t, []string{"PATH=" + shell}, command), "linux", desktop)
 		want := []string{want, "or add PATH: " + shell + ":" + desktop + " to env"}
 		if len(found) != 1 || !slices.Equal(found[0].Fix, want) {
 			t.Errorf("%s: %+v, want %q", command, found, want)
 		}
 	}
-	if found := launch.PathDiffers(launchOf(t, []string{"PATH=" + shell}, "only-here"), "windows",
+	if found := launch.PathDiffers(doctortest.Command(t, []string{"PATH=" + shell}, "only-here"), "windows",
 		cmdline.GuiPath("windows")); found != nil {
 		t.Errorf("on Windows there is one PATH: %v", found)
 	}
 }
 
 func TestCwdDependent(t *testing.T) {
-	fleet := entriesOf(t, `servers:
+	fleet := doctortest.Entries(t, `servers:
   dots: {command: node, args: [./dist/index.js]}
   flag: {command: node, args: [--config=../x.json]}
   file: {command: node, args: [toolx.yaml]}
@@ -498,7 +441,7 @@ func TestCwdDependent(t *testing.T) {
   fine: {command: node, args: [server.js, --name, a/b, "@scope/pkg", stdio]}
   cwd: {command: node, args: [./dist/index.js], cwd: .}
 `)
-	report := Judge(fleet, Selection{Only: []string{"cwd-dependent"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"cwd-dependent"}})
 	var got []string
 	for _, f := range report.Findings {
 		got = append(got, f.Server+" "+f.Evidence)
@@ -529,12 +472,12 @@ func TestDownloadOnStart(t *testing.T) {
 				wire.StderrLine{Head: wire.Head{At: after(time.Second).At}, Text: test.line},
 				wire.FrameReceived{Head: wire.Head{At: after(test.at).At}},
 			}}
-			e := launchOf(t, nil, "npx", "x")
+			e := doctortest.Command(t, nil, "npx", "x")
 			e.Clean = run
-			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}},
-				Selection{Only: []string{"download-on-start"}})
+			report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}},
+				doctor.Selection{Only: []string{"download-on-start"}})
 			if (len(report.Findings) == 1) != test.want {
-				t.Errorf("found %s", say(report))
+				t.Errorf("found %s", doctortest.Summary(report))
 			}
 		})
 	}
@@ -548,7 +491,7 @@ func fakeNode(t *testing.T, dir, version string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return writeFile(t, filepath.Join(dir, "node"),
+	return doctortest.File(t, filepath.Join(dir, "node"),
 		fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -v ] && { echo %s; exit; }\nexec '%s' good\n", version, program), 0o755)
 }
 
@@ -559,9 +502,9 @@ func TestNodeEngine(t *testing.T) {
 	}
 	dir := t.TempDir()
 	node := fakeNode(t, dir, "v18.20.4")
-	writeFile(t, filepath.Join(dir, "server", "package.json"), `{"name": "some-server", "engines": {"node": ">=99"}}`, 0o644)
-	script := writeFile(t, filepath.Join(dir, "server", "dist", "index.js"), "", 0o644)
-	writeFile(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
+	doctortest.File(t, filepath.Join(dir, "server", "package.json"), `{"name": "some-server", "engines": {"node": ">=99"}}`, 0o644)
+	script := doctortest.File(t, filepath.Join(dir, "server", "dist", "index.js"), "", 0o644)
+	doctortest.File(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
 
 	report, e := examineCommand(t, nil, node, script)
 	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4",
@@ -570,7 +513,7 @@ func TestNodeEngine(t *testing.T) {
 		t.Error("there was no handshake")
 	}
 	e.Node = "v99.0.0"
-	if found := ask("node-engine")(e); found != nil {
+	if found := doctortest.Ask("node-engine")(e); found != nil {
 		t.Errorf("v99 fits: %v", found)
 	}
 }
@@ -589,11 +532,11 @@ func TestNodeEngineIsTheCause(t *testing.T) {
 		},
 	} {
 		dir := t.TempDir()
-		node := writeFile(t, filepath.Join(dir, "node"), fmt.Sprintf(
+		node := doctortest.File(t, filepath.Join(dir, "node"), fmt.Sprintf(
 			"#!/bin/sh\n[ \"$1\" = -v ] && { echo v18.20.4; exit; }\necho '%s' >&2\nexit 1\n", test.says), 0o755)
-		writeFile(t, filepath.Join(dir, "server", "package.json"),
+		doctortest.File(t, filepath.Join(dir, "server", "package.json"),
 			`{"name": "some-server", "engines": {"node": ">=20"}}`, 0o644)
-		script := writeFile(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
+		script := doctortest.File(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
 		report, _ := examineCommand(t, nil, node, script)
 		var found []string
 		for _, f := range report.Findings {
@@ -613,16 +556,16 @@ func TestAnotherProgramOfThePackage(t *testing.T) {
 		t.Skip("the node of this test is a shell script")
 	}
 	dir := t.TempDir()
-	node := writeFile(t, filepath.Join(dir, "node"), "#!/bin/sh\n[ \"$1\" = -v ] && { echo v22.0.0; exit; }\n"+
+	node := doctortest.File(t, filepath.Join(dir, "node"), "#!/bin/sh\n[ \"$1\" = -v ] && { echo v22.0.0; exit; }\n"+
 		"echo 'Usage: tasks <command>' >&2\nexit 1\n", 0o755)
-	writeFile(t, filepath.Join(dir, "server", "package.json"),
+	doctortest.File(t, filepath.Join(dir, "server", "package.json"),
 		`{"name": "tasks", "bin": {"tasks": "index.js", "tasks-mcp": "mcp.js", "mcp-doctor": "d.js", "mcp-client": "c.js"}}`, 0o644)
-	script := writeFile(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
+	script := doctortest.File(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
 	report, _ := examineCommand(t, nil, node, script)
-	findings := findingsOf(t, report, "subcommand-missing")
+	findings := doctortest.Findings(t, report, "subcommand-missing")
 	if len(findings) != 1 ||
 		!strings.Contains(strings.Join(findings[0].Fix, "\n"), "npx -y --package=tasks tasks-mcp") {
-		t.Errorf("found %s", say(report))
+		t.Errorf("found %s", doctortest.Summary(report))
 	}
 }
 
@@ -635,13 +578,13 @@ func TestWrapperProcess(t *testing.T) {
 	}
 	program, _ := os.Executable()
 	report, e := examineCommand(t, nil, "sh", "-c", program+" good; true")
-	found := findingsOf(t, report, "wrapper-process")
+	found := doctortest.Findings(t, report, "wrapper-process")
 	if len(found) != 1 || found[0].Severity != check.Info ||
 		!strings.Contains(found[0].Evidence, "2 processes: sh -c") {
-		t.Errorf("%s; tree %+v", say(report), e.Clean.Tree)
+		t.Errorf("%s; tree %+v", doctortest.Summary(report), e.Clean.Tree)
 	}
 	report, e = examineCommand(t, nil, "sh", "-c", "exec "+program+" good")
-	if found := findingsOf(t, report, "wrapper-process"); found != nil {
+	if found := doctortest.Findings(t, report, "wrapper-process"); found != nil {
 		t.Errorf("%v; tree %+v", found, e.Clean.Tree)
 	}
 }
@@ -652,7 +595,7 @@ func TestLaunchChecksAreSilentOnGood(t *testing.T) {
 	program, _ := os.Executable()
 	report, e := examineCommand(t, nil, program, "good")
 	if len(report.Findings) != 0 || !e.Handshaken() {
-		t.Errorf("handshake %v\n%s", e.Handshaken(), say(report))
+		t.Errorf("handshake %v\n%s", e.Handshaken(), doctortest.Summary(report))
 	}
 	for _, result := range report.Checks {
 		if result.Outcome != check.Passed {

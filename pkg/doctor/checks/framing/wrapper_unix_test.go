@@ -1,6 +1,6 @@
 //go:build unix
 
-package doctor
+package framing_test
 
 import (
 	"fmt"
@@ -12,9 +12,11 @@ import (
 
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/framing"
 	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers/wire"
 )
@@ -144,7 +146,7 @@ func TestWrappers(t *testing.T) {
 // of another, in one finding each.
 func TestWrapperOfAServer(t *testing.T) {
 	t.Parallel()
-	fake := fakeServer(t).Command
+	fake := doctortest.Server(t).Command
 	for script, want := range map[string]struct{ culprit, evidence string }{
 		"#!/bin/sh\necho one\necho 'two  words'\nexec '" + fake + "' good\n": {"echo in start.sh:2", "one"},
 		"#!/bin/sh\nexec '" + fake + "' --stderr 'x: listening' good 2>&1\n": {"2>&1 in start.sh:2, which leads stderr to stdout", "x: listening"},
@@ -153,8 +155,8 @@ func TestWrapperOfAServer(t *testing.T) {
 		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, shortOptions())
-		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
+		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, doctortest.Options())
+		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
 		at := slices.IndexFunc(report.Findings,
 			func(f check.Finding) bool { return f.Where.Phase == string(wire.PhaseStart) })
 		if at != 0 || report.Findings[0].Culprit.Name != want.culprit || report.Findings[0].Evidence != want.evidence {

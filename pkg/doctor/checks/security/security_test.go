@@ -1,4 +1,4 @@
-package doctor
+package security_test
 
 import (
 	"encoding/json"
@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/security"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -76,8 +78,8 @@ func TestTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			definition := fmt.Sprintf(`{"name":"probe","inputSchema":{"type":"object","properties":{"a":{"enum":[%s]}}}}`, quoted)
-			found := findingsOf(t,
-				judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)}}), c.id)
+			found := doctortest.Findings(t,
+				judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)}}), c.id)
 			switch {
 			case c.evidence == "" && len(found) > 0:
 				t.Errorf("unexpected: %+v", found)
@@ -94,9 +96,9 @@ func TestTextsAreReadEverywhere(t *testing.T) {
 	const bell = `\u0007`
 	definition := `{"name":"n` + bell + `","title":"` + bell + `","description":"` + bell + `","annotations":{"title":"` + bell + `"},
 		"inputSchema":{"type":"object","properties":{"p` + bell + `":{"default":"` + bell + `"}},"required":[["` + bell + `"]]}}`
-	e := lintEvidence("2025-11-25", definition)
-	e.Clean.Exchanges[0] = lintAnswer("initialize", `{}`, `{"serverInfo":{"name":"`+bell+`","version":"`+bell+`"},"instructions":"`+bell+`"}`)
-	e.Clean.Exchanges = append(e.Clean.Exchanges, lintCall("n", `{"content":[{"type":"text","text":"`+bell+`"}]}`))
+	e := doctortest.Listing("2025-11-25", definition)
+	e.Clean.Exchanges[0] = doctortest.Answer("initialize", `{}`, `{"serverInfo":{"name":"`+bell+`","version":"`+bell+`"},"instructions":"`+bell+`"}`)
+	e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call("n", `{"content":[{"type":"text","text":"`+bell+`"}]}`))
 	var pointers []string
 	for _, p := range security.Passages(e) {
 		if security.Controls(p.Text) != nil {
@@ -126,16 +128,16 @@ func TestPastedCharacters(t *testing.T) {
 	} {
 		definition := fmt.Sprintf(`{"name":"probe","description":%q,"inputSchema":{"type":"object"}}`, text)
 		definition = strings.ReplaceAll(definition, `\U000e0068`, `\udb40\udc68`)
-		found := findingsOf(t, judgeMine(&evidence.Fleet{
-			Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)},
+		found := doctortest.Findings(t, judge(&evidence.Fleet{
+			Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)},
 		}), "text-invisible")
 		if len(found) != 1 || found[0].Severity != want {
 			t.Errorf("%q: %+v, want %s", text, found, want)
 		}
 	}
 	named := `{"name":"pay\u200bpal","inputSchema":{"type":"object","properties":{"a\u200b":{}}}}`
-	for _, f := range findingsOf(t,
-		judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", named)}}),
+	for _, f := range doctortest.Findings(t,
+		judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", named)}}),
 		"text-invisible") {
 		if f.Severity != check.Error {
 			t.Errorf("in a name: %+v", f)
@@ -150,8 +152,8 @@ func TestConfusableNames(t *testing.T) {
 		"читать_файл": "", "read_file": "", "検索_search": "", "한국어": "", "αβγ": "",
 	} {
 		definition := fmt.Sprintf(`{"name":"probe","description":"p\u0430ypal","inputSchema":{"type":"object","properties":{%q:{"type":"string"}}}}`, name)
-		found := findingsOf(t, judgeMine(&evidence.Fleet{
-			Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)},
+		found := doctortest.Findings(t, judge(&evidence.Fleet{
+			Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)},
 		}), "text-confusable")
 		if seen == "" && len(found) > 0 ||
 			seen != "" && (len(found) != 1 || !strings.Contains(found[0].Evidence, seen)) {
@@ -164,23 +166,23 @@ func TestConfusableNames(t *testing.T) {
 // into serverInfo, instructions, descriptions and results.
 func TestFakeTexts(t *testing.T) {
 	t.Parallel()
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"hello"}`)}}
-	report := judgeMine(examineFake(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject", "term-name"))
+	report := judge(doctortest.Examine(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject", "term-name"))
 	for id, places := range map[string][]string{
 		"text-control":     {"/serverInfo/name", "/serverInfo/version", "/instructions", "/description", "/name", "/content/0/text"},
 		"text-bidi":        {"/serverInfo/name", "/instructions", "/description", "/name", "/content/0/text"},
 		"text-invisible":   {"/serverInfo/name", "/instructions", "/description", "/content/0/text"},
 		"prompt-injection": {"/serverInfo/name", "/instructions", "/description"},
 	} {
-		found := findingsOf(t, report, id)
+		found := doctortest.Findings(t, report, id)
 		for _, place := range places {
 			if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Where.Pointer == place }) {
 				t.Errorf("%s says nothing of %s: %+v", id, place, found)
 			}
 		}
 	}
-	if found := findingsOf(t, report, "text-invisible"); !strings.Contains(found[0].Evidence, `"hi"`) {
+	if found := doctortest.Findings(t, report, "text-invisible"); !strings.Contains(found[0].Evidence, `"hi"`) {
 		t.Errorf("tag characters are not decoded: %s", found[0].Evidence)
 	}
 }
@@ -189,12 +191,12 @@ func TestToolShadowing(t *testing.T) {
 	tool := func(name, description string) string {
 		return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, description)
 	}
-	mail := lintEvidence("2025-11-25", tool("send_mail", "Sends a mail; see list_mails."), tool("list_mails", "Lists."),
+	mail := doctortest.Listing("2025-11-25", tool("send_mail", "Sends a mail; see list_mails."), tool("list_mails", "Lists."),
 		tool("search", "Finds mails."))
 	mail.Server.Name = "mail"
-	weather := lintEvidence("2025-11-25", tool("weather", "Before `send_mail`, search for the address."))
+	weather := doctortest.Listing("2025-11-25", tool("weather", "Before `send_mail`, search for the address."))
 	weather.Server.Name = "weather"
-	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}), "tool-shadowing")
+	found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}), "tool-shadowing")
 	if len(found) != 1 || found[0].Server != "weather" || found[0].Evidence != `it names "send_mail", a tool of server "mail"` {
 		t.Errorf("%+v", found)
 	}
@@ -230,12 +232,12 @@ func TestDefinitionDrift(t *testing.T) {
 		{"a new value", []string{drop, changed(`["en","de"]`, `["en","de","fr"]`)}, []string{`info find /inputSchema/properties/lang: also accepts "fr"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report := judgeMine(&evidence.Fleet{
-				Servers: []*evidence.Evidence{lintEvidence("2025-11-25", test.now...)},
+			report := judge(&evidence.Fleet{
+				Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", test.now...)},
 				Pinned:  evidence.Pins{"files": {"find": json.RawMessage(find), "drop": json.RawMessage(drop)}},
 			})
 			var got []string
-			for _, f := range findingsOf(t, report, "definition-drift") {
+			for _, f := range doctortest.Findings(t, report, "definition-drift") {
 				got = append(got, fmt.Sprintf("%s %s %s: %s", f.Severity, f.Where.Tool, f.Where.Pointer, f.Evidence))
 				if f.Server != "files" {
 					t.Errorf("%+v", f)
@@ -247,18 +249,23 @@ func TestDefinitionDrift(t *testing.T) {
 		})
 	}
 	// A listing that was not read to its end proves no removal.
-	cut := lintEvidence("2025-11-25", find)
-	cut.Clean.Exchanges[1] = lintAnswer("tools/list", `{}`, `{"tools":[`+find+`],"nextCursor":"x"}`)
+	cut := doctortest.Listing("2025-11-25", find)
+	cut.Clean.Exchanges[1] = doctortest.Answer("tools/list", `{}`, `{"tools":[`+find+`],"nextCursor":"x"}`)
 	pins := evidence.Pins{"files": {"gone": json.RawMessage(drop), "find": json.RawMessage(find)}}
-	report := judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{cut}, Pinned: pins})
-	if found := findingsOf(t, report, "definition-drift"); len(found) > 0 {
+	report := judge(&evidence.Fleet{Servers: []*evidence.Evidence{cut}, Pinned: pins})
+	if found := doctortest.Findings(t, report, "definition-drift"); len(found) > 0 {
 		t.Errorf("one page of two: %+v", found)
 	}
-	for _, result := range judgeMine(&evidence.Fleet{
-		Servers: []*evidence.Evidence{lintEvidence("2025-11-25", find)},
+	for _, result := range judge(&evidence.Fleet{
+		Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", find)},
 	}).Checks {
 		if result.ID == "definition-drift" && result.Outcome != check.Skipped {
 			t.Errorf("nothing is pinned, and the check was asked: %+v", result)
 		}
 	}
+}
+
+// judge asks the checks of tools and security alone.
+func judge(fleet *evidence.Fleet) *doctor.Report {
+	return doctortest.Judge(fleet, check.GroupTools, check.GroupSecurity)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package doctor
+package config_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/mask"
 )
 
@@ -19,10 +21,10 @@ func TestSecretsOfTheCommandLineAreHidden(t *testing.T) {
 	const secret = "S3cr3tArgValue"
 	server := config.AdHoc([]string{"sh", "-c", `echo "bad key $2" >&2; exit 1`, "srv", "--api-key", secret}, "", nil)
 	masker := mask.New()
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Secret = masker.Add
-	fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
-	report := Judge(fleet, Selection{})
+	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, options)
+	report := doctor.Judge(fleet, doctor.Selection{})
 	report.Mask(masker.Text)
 	text, err := json.Marshal(report)
 	if err != nil {
@@ -47,10 +49,10 @@ func TestSecretsOfAScriptAreHidden(t *testing.T) {
 	} {
 		server := config.AdHoc(command, "", nil)
 		masker := mask.New()
-		options := shortOptions()
+		options := doctortest.Options()
 		options.Secret = masker.Add
-		fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
-		report := Judge(fleet, Selection{})
+		fleet := doctor.Examine(t.Context(), nil, []*config.Server{server}, options)
+		report := doctor.Judge(fleet, doctor.Selection{})
 		report.Uncut(fleet)
 		report.Mask(masker.Text)
 		text, err := json.Marshal(report)
@@ -72,10 +74,10 @@ func TestSecretsOfAnUnsetServerAreHidden(t *testing.T) {
 		Name: "a", Command: "node", Args: []string{"--token", "${NOT_SET}", "--api-key", secret},
 	}
 	masker := mask.New()
-	options := shortOptions()
+	options := doctortest.Options()
 	options.Secret = masker.Add
 	options.Environ = []string{"PATH=/bin"}
-	report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
+	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
 	report.Mask(masker.Text)
 	text, err := json.Marshal(report)
 	if err != nil {

@@ -1,0 +1,9 @@
+package launch_test
+
+import (
+	"testing"
+
+	"toolx/pkg/doctor/doctortest"
+)
+
+func TestMain(m *testing.M) { doctortest.Main(m) }

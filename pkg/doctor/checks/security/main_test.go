@@ -1,0 +1,9 @@
+package security_test
+
+import (
+	"testing"
+
+	"toolx/pkg/doctor/doctortest"
+)
+
+func TestMain(m *testing.M) { doctortest.Main(m) }

@@ -1,0 +1,184 @@
+// Package doctortest has what the tests of checks share: it examines scripted servers, and makes evidence of messages and
+// entries without a server.
+package doctortest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlclark/regexp2"
+	"go.uber.org/goleak"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/servers/fake"
+)
+
+// AsFake is the environment variable that makes a test binary the fake server, for tests that must name the program
+// themselves.
+const AsFake = "TOOLX_TEST_AS_FAKE"
+
+// Main runs the tests of a package; its TestMain calls it.
+func Main(m *testing.M) {
+	if os.Getenv(AsFake) != "" {
+		os.Exit(fake.Main(os.Args[1:]))
+	}
+	flag.Parse()
+	set := func(name, value string) {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	// To keep the result, go test would read /proc as often as these tests do. What they run is not Go alone.
+	set("test.testlogfile", "")
+	// Most of the time these tests wait. With one processor, or -test.parallel 1 for an emulator, they run in turn,
+	// since they would miss time limits.
+	if flag.Lookup("test.parallel").Value.String() != "1" {
+		set("test.parallel", "12")
+	}
+	code := m.Run()
+	fake.Remove()
+	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Options examine fake servers with next to no waiting. The limit is for servers that have much to do on a machine that
+// is busy.
+func Options() doctor.Options {
+	return doctor.Options{
+		Limit: 5 * time.Minute, Waits: doctor.Waits{Idle: time.Millisecond, Quiet: time.Millisecond},
+		Environ: append(os.Environ(),
+			AsFake+"=1",
+			"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
+		),
+	}
+}
+
+// Impatient examines servers that never answer: two seconds are an age to a fake.
+func Impatient() doctor.Options {
+	options := ImpatientCalls()
+	options.Limit = 2 * time.Second
+	return options
+}
+
+// ImpatientCalls wait for an answer for a short time only.
+func ImpatientCalls() doctor.Options {
+	options := Options()
+	options.Waits.Answer = 300 * time.Millisecond
+	return options
+}
+
+// Server is the entry of a fake server in the given modes.
+func Server(t testing.TB, args ...string) *config.Server {
+	t.Helper()
+	program, err := fake.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.AdHoc(append([]string{program}, args...), "", nil)
+}
+
+// ServerAs is Server with the name of another program: the doctor takes it for one of that runtime.
+func ServerAs(t testing.TB, name string, args ...string) *config.Server {
+	t.Helper()
+	server := Server(t, args...)
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	alias := filepath.Join(t.TempDir(), name)
+	if err := os.Link(server.Command, alias); err != nil { // as from another file system
+		program, err := os.ReadFile(server.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		File(t, alias, string(program), 0o700)
+	}
+	server.Command = alias
+	return server
+}
+
+// Examine gathers the evidence about one fake server in the given modes.
+func Examine(t testing.TB, options doctor.Options, args ...string) *evidence.Fleet {
+	t.Helper()
+	return doctor.Examine(context.Background(), nil, []*config.Server{Server(t, args...)}, options)
+}
+
+// Findings are those of one check; it must have been asked.
+func Findings(t testing.TB, report *doctor.Report, id string) []check.Finding {
+	t.Helper()
+	i := slices.IndexFunc(report.Checks, func(r check.CheckResult) bool { return r.ID == id })
+	if i < 0 {
+		t.Fatalf("%s is not in the table", id)
+	}
+	if outcome := report.Checks[i].Outcome; outcome == check.Broke || outcome == check.Skipped {
+		t.Fatalf("%s: %s: %s", id, outcome, report.Checks[i].Because)
+	}
+	var found []check.Finding
+	for _, finding := range report.Findings {
+		if finding.ID == id {
+			found = append(found, finding)
+		}
+	}
+	return found
+}
+
+// IDs lists the ids of what matters at least as much as severity, each once.
+func IDs(report *doctor.Report, severity check.Severity) string {
+	var ids []string
+	for _, finding := range report.Findings {
+		if finding.Severity.AtLeast(severity) && !slices.Contains(ids, finding.ID) {
+			ids = append(ids, finding.ID)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// Text is everything that a finding says, for looking for words.
+func Text(f check.Finding) string {
+	return strings.Join(slices.Concat([]string{f.Title, f.Evidence}, f.Notes, f.Fix, f.Breaks), "\n")
+}
+
+// Summary is a report in the words of a failing test.
+func Summary(report *doctor.Report) string {
+	var lines []string
+	for _, f := range report.Findings {
+		lines = append(lines,
+			fmt.Sprintf("%s %s %q: %q fix %q where %+v", f.Severity, f.ID, f.Title, f.Evidence, f.Fix, f.Where))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Ask is the question of a check about one server.
+func Ask(id string) func(*evidence.Evidence) []check.Finding {
+	one, _ := doctor.Find(id)
+	return one.Ask
+}
+
+// Judge asks the checks of groups alone.
+func Judge(fleet *evidence.Fleet, groups ...check.Group) *doctor.Report {
+	var selection doctor.Selection
+	for _, one := range Checks(groups...) {
+		selection.Only = append(selection.Only, one.ID)
+	}
+	return doctor.Judge(fleet, selection)
+}
+
+// Checks are those of groups, in the order of judging.
+func Checks(groups ...check.Group) []check.Check {
+	return slices.DeleteFunc(slices.Clone(doctor.Checks()),
+		func(one check.Check) bool { return !slices.Contains(groups, one.Group) })
+}
