@@ -15,7 +15,8 @@ import (
 
 // wordy is a tool whose description has so many words.
 func wordy(name string, count int) string {
-	return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, strings.Repeat("word ", count))
+	return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, strings.Repeat("word ",
+		count))
 }
 
 // lengthsOf are the findings about length that a report shows.
@@ -102,7 +103,8 @@ func TestLengthsAreOneFinding(t *testing.T) {
 
 // TestOldBaselinesStillFit shows that a baseline which names an id of lengths or of a fact neither fails nor is stale.
 func TestOldBaselinesStillFit(t *testing.T) {
-	report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", wordy("long", 2000))}},
+	report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", wordy("long",
+		2000))}},
 		doctor.Selection{})
 	known := &doctor.Baseline{Findings: []doctor.Known{
 		{ID: "tokens-tool", Tool: "long", Reason: "x"},

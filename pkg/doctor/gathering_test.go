@@ -65,7 +65,8 @@ func TestSafeArguments(t *testing.T) {
 		{"the author's example is wrong", closed, `{"type":"object","properties":{"q":{"type":"integer","examples":["a"]}},"required":["q"]}`, ""},
 	}
 	for _, test := range tests {
-		tool, err := exec.NewTool([]byte(fmt.Sprintf(`{"name":%q,"annotations":%s,"inputSchema":%s}`, test.name, test.annotations, test.schema)))
+		tool, err := exec.NewTool([]byte(fmt.Sprintf(`{"name":%q,"annotations":%s,"inputSchema":%s}`, test.name,
+			test.annotations, test.schema)))
 		if err != nil {
 			t.Fatal(err)
 		}

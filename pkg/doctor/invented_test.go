@@ -22,7 +22,9 @@ func TestAnInventedCheck(t *testing.T) {
 		"## What to do\n\n- paint it green\n")}}
 	checks := check.WithPages(pages, []check.Check{{
 		ID: "server-is-red", Need: check.NeedEntry,
-		Ask: func(e *evidence.Evidence) []check.Finding { return check.One(e.Place("command"), "%s", e.Server.Command) },
+		Ask: func(e *evidence.Evidence) []check.Finding {
+			return check.One(e.Place("command"), "%s", e.Server.Command)
+		},
 	}})
 	e := &evidence.Evidence{Server: &config.Server{Name: "wall", Command: "red"}}
 	report := judgeBy(checks, &evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{})

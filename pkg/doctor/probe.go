@@ -82,7 +82,8 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 // beforeHandshake asks what a client of the other era asks first, and what must wait for the handshake. The first
 // timeout includes the server's start; where that took long in the clean run, the machine may be busy.
 func (p *prober) beforeHandshake(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.Waits.Answer, max(evidence.DiscoverLimit, 4*p.started)))
+	limit := cmp.Or(p.Waits.Answer, max(evidence.DiscoverLimit, 4*p.started))
+	bounded, cancel := context.WithTimeout(ctx, p.started+limit)
 	defer cancel()
 	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, evidence.ModernRevision))
 	if err == nil && answer.Error == nil && evidence.SupportedVersions(answer.Result) != nil {

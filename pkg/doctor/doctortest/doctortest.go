@@ -1,5 +1,5 @@
-// Package doctortest has what the tests of checks share: it examines scripted servers, and makes evidence of messages and
-// entries without a server.
+// Package doctortest has what the tests of checks share: it examines scripted servers, and makes evidence of messages
+// and entries without a server.
 package doctortest
 
 import (
@@ -28,10 +28,10 @@ import (
 // themselves.
 const AsFake = "TOOLX_TEST_AS_FAKE"
 
-// Main runs the tests of a package; its TestMain calls it.
-func Main(m *testing.M) {
+// Main runs the tests of a package, and returns the exit code for its TestMain.
+func Main(m *testing.M) int {
 	if os.Getenv(AsFake) != "" {
-		os.Exit(fake.Main(os.Args[1:]))
+		return fake.Main(os.Args[1:])
 	}
 	flag.Parse()
 	set := func(name, value string) {
@@ -53,7 +53,7 @@ func Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	os.Exit(code)
+	return code
 }
 
 // Options examine fake servers with next to no waiting. The limit is for servers that have much to do on a machine that
@@ -175,6 +175,11 @@ func Judge(fleet *evidence.Fleet, groups ...check.Group) *doctor.Report {
 		selection.Only = append(selection.Only, one.ID)
 	}
 	return doctor.Judge(fleet, selection)
+}
+
+// JudgeOnly asks the checks of these ids about one server.
+func JudgeOnly(e *evidence.Evidence, ids ...string) *doctor.Report {
+	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: ids})
 }
 
 // Checks are those of groups, in the order of judging.

@@ -207,7 +207,8 @@ func (p *published) accepts(t *testing.T, message []byte, method string) bool {
 		"tools/list": "ListToolsResult", "tools/call": "CallToolResult", "prompts/list": "ListPromptsResult",
 		"resources/list": "ListResourcesResult", "resources/templates/list": "ListResourceTemplatesResult",
 	}[method]
-	if string(evidence.MemberAt(head.Result, "resultType")) == `"input_required"` && method == "tools/call" && p.names["InputRequiredResult"] {
+	if string(evidence.MemberAt(head.Result, "resultType")) == `"input_required"` && method == "tools/call" &&
+		p.names["InputRequiredResult"] {
 		definition = "InputRequiredResult"
 	}
 	return p.fits(t, message, "JSONRPCResultResponse", "JSONRPCResponse") &&
@@ -370,7 +371,8 @@ func fullMessages() []spoken {
 		{"", notice + `"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a:b"]},"_meta":{}}}`},
 	}
 	blocks := []string{
-		block("text", `"text":"a"`), block("image", `"data":"","mimeType":"a/b"`), block("audio", `"data":"","mimeType":"a/b"`),
+		block("text", `"text":"a"`), block("image", `"data":"","mimeType":"a/b"`), block("audio",
+			`"data":"","mimeType":"a/b"`),
 		block("resource_link", `"uri":"a:b","name":"a","title":"A","description":"a","mimeType":"a/b","size":1,`+icons),
 		block("resource", `"resource":{"uri":"a:b","text":"a","mimeType":"a/b","_meta":{}}`),
 		block("resource", `"resource":{"uri":"a:b","blob":"","mimeType":"a/b","_meta":{}}`),
@@ -383,7 +385,8 @@ func fullMessages() []spoken {
 			`"stopSequences":["a"],"includeContext":"none","modelPreferences":{"hints":[{"name":"a"}],"costPriority":0,"speedPriority":1,"intelligencePriority":0.5},` +
 			`"metadata":{},"tools":[{"name":"a","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"auto"},"task":{"ttl":1},"_meta":{"progressToken":1}}}`}
 	}
-	list = append(list, sampling(blocks[0]), sampling(`[`+blocks[1]+`]`), sampling(block("tool_use", `"id":"a","name":"a","input":{}`)),
+	list = append(list, sampling(blocks[0]), sampling(`[`+blocks[1]+`]`), sampling(block("tool_use",
+		`"id":"a","name":"a","input":{}`)),
 		sampling(block("tool_result", `"toolUseId":"a","isError":true,"structuredContent":{},"content":[`+blocks[0]+`]`)))
 	for _, field := range []string{
 		`"type":"string","minLength":1,"maxLength":2,"format":"email","default":"a"`,
@@ -394,8 +397,9 @@ func fullMessages() []spoken {
 		`"type":"array","items":{"type":"string","enum":["a"]},"minItems":1,"maxItems":2,"default":["a"]`,
 		`"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]},"minItems":1,"maxItems":2,"default":["a"]`,
 	} {
-		list = append(list, spoken{"", request + `"elicitation/create","params":{"mode":"form","message":"a","task":{"ttl":1},"_meta":{"progressToken":1},"requestedSchema":` +
-			`{"$schema":"a","type":"object","required":["a"],"properties":{"a":{"title":"A","description":"a",` + field + `}}}}}`})
+		list = append(list, spoken{"",
+			request + `"elicitation/create","params":{"mode":"form","message":"a","task":{"ttl":1},"_meta":{"progressToken":1},"requestedSchema":` +
+				`{"$schema":"a","type":"object","required":["a"],"properties":{"a":{"title":"A","description":"a",` + field + `}}}}}`})
 	}
 	return list
 }

@@ -61,7 +61,8 @@ func FuzzScanJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, odd := range found {
-			if odd.Kind == DuplicateKey && strings.Count(odd.Pointer, "/") == 1 && len(again) >= len(text) && !strings.ContainsAny(string(text), `\<>&`) {
+			if odd.Kind == DuplicateKey && strings.Count(odd.Pointer, "/") == 1 && len(again) >= len(text) &&
+				!strings.ContainsAny(string(text), `\<>&`) {
 				t.Errorf("%q: %s is said to be twice", text, odd.Pointer)
 			}
 		}

@@ -38,7 +38,8 @@ func TestConfigErrors(t *testing.T) {
 		fleet.Servers = append(fleet.Servers, &evidence.Evidence{Server: server, LaunchErr: err})
 	}
 	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"config-*"}})
-	if got := doctortest.IDs(report, check.Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
+	if got := doctortest.IDs(report, check.Error); got != "config-syntax config-duplicate-keys" ||
+		len(report.Findings) != 4 {
 		t.Fatalf("%s", doctortest.Summary(report))
 	}
 	for i, place := range []string{"mcp.json:2:", "mcp.json:6:", "mcp.json:7:", "mcp.json:4:3"} {
@@ -75,7 +76,8 @@ tools:
 func TestServerShadowed(t *testing.T) {
 	dir := t.TempDir()
 	first := doctortest.File(t, filepath.Join(dir, "user.yaml"), "servers: {a: {command: x}, b: {command: x}}", 0o600)
-	second := doctortest.File(t, filepath.Join(dir, "project.yaml"), "servers: {c: {command: x}, a: {command: y}}", 0o600)
+	second := doctortest.File(t, filepath.Join(dir, "project.yaml"), "servers: {c: {command: x}, a: {command: y}}",
+		0o600)
 	loaded, err := config.Load(config.Options{Files: []string{first, second}})
 	if err != nil {
 		t.Fatal(err)
@@ -94,15 +96,18 @@ func TestSecrets(t *testing.T) {
 	fleet := doctortest.Entries(t, `servers:
   env:
     command: x
-    env: {GITHUB_TOKEN: `+token+`, DB_PASSWORD: correct-horse, KEY_FILE: /etc/secret/key, API_KEY: "${API_KEY:-}", VAULT_SECRET: "op://a/b/c", NOTE: plain}
-  args: {command: x, args: [--token, hunter22hunter, --header, "Authorization: Bearer `+token+`", "${SECRET}", --port, "8080"]}
+    env: {GITHUB_TOKEN: `+token+`, DB_PASSWORD: correct-horse, KEY_FILE: /etc/secret/key, API_KEY: "${API_KEY:-}",
+	VAULT_SECRET: "op://a/b/c", NOTE: plain}
+  args: {command: x, args: [--token, hunter22hunter, --header, "Authorization: Bearer `+token+`", "${SECRET}", --port,
+	"8080"]}
   url: {url: "https://me:hunter22hunter@host/mcp?api_key=hunter22&page=2"}
   head: {url: "https://host/mcp", headers: {X-Api-Key: hunter22hunter, Accept: text/html}}
   fine: {url: "https://host/mcp?page=2", headers: {Authorization: "Bearer ${TOKEN}"}}
   documented:
     command: x
     env: {DATABASE_URL: "mysql://root:password@localhost/db", DB_PASSWORD: password}
-    args: ["postgresql://root:password@localhost/db", "redis://user:pass@host", --token, <token>, --api-key, $API_KEY, --secret, xxxxxxxx,
+    args: ["postgresql://root:password@localhost/db", "redis://user:pass@host", --token, <token>, --api-key, $API_KEY,
+	--secret, xxxxxxxx,
       --password=password, "https://guest:guest@mq"]
   example: {url: "https://user:pass@host/mcp?api_key=YOUR_API_KEY", headers: {Authorization: "Bearer <token>"}}
 `, "SECRET="+token, "TOKEN="+token)
@@ -155,7 +160,8 @@ func TestConfigWorldReadable(t *testing.T) {
 	if err := os.Chmod(plain.Config.Files[0], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if report := doctor.Judge(plain, doctor.Selection{Only: []string{"config-world-readable"}}); len(report.Findings) != 0 {
+	if report := doctor.Judge(plain,
+		doctor.Selection{Only: []string{"config-world-readable"}}); len(report.Findings) != 0 {
 		t.Errorf("a file without secrets: %s", doctortest.Summary(report))
 	}
 }
@@ -248,7 +254,8 @@ func TestSDKKnownCVE(t *testing.T) {
 func TestPortsAreNoHTTPTransport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	doctortest.File(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"), `{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
+	doctortest.File(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"),
+		`{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
 	doctortest.File(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
 	script := doctortest.File(t, filepath.Join(dir, "index.js"), "", 0o644)
 	for prints, want := range map[string]int{
@@ -270,7 +277,8 @@ func TestPortsAreNoHTTPTransport(t *testing.T) {
 // TestNpxCache: the newest of what npx has in its cache is what it runs.
 func TestNpxCache(t *testing.T) {
 	home := t.TempDir()
-	doctortest.File(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
+	doctortest.File(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"),
+		`{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
 	e := doctortest.Command(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
 	e.Launch.Cwd = home
 	if found := doctortest.Ask("sdk-known-cve")(e); len(found) != 1 ||
@@ -289,7 +297,8 @@ func TestFleet(t *testing.T) {
   dead: {command: %[1]q, args: [exit0-early]}
 `, program))
 	fleet := doctor.Examine(context.Background(), loaded, loaded.Servers, doctortest.Options())
-	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"tool-name-collision", "tools-all-servers", "tokens-all-servers"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"tool-name-collision", "tools-all-servers",
+		"tokens-all-servers"}})
 	text := doctortest.Summary(report)
 	for _, want := range []string{
 		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "the tools of 2 servers cost about",
@@ -309,5 +318,5 @@ func TestFleet(t *testing.T) {
 func judgeEntry(t *testing.T, id string, words ...string) (*doctor.Report, *evidence.Evidence) {
 	t.Helper()
 	e := doctortest.Command(t, nil, words...)
-	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{id}}), e
+	return doctortest.JudgeOnly(e, id), e
 }

@@ -77,7 +77,8 @@ func TestSecretsOfAnUnsetServerAreHidden(t *testing.T) {
 	options := doctortest.Options()
 	options.Secret = masker.Add
 	options.Environ = []string{"PATH=/bin"}
-	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
+	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options),
+		doctor.Selection{})
 	report.Mask(masker.Text)
 	text, err := json.Marshal(report)
 	if err != nil {

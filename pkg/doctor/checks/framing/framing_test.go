@@ -65,7 +65,8 @@ func TestFindingIsComplete(t *testing.T) {
 	}
 	if len(f.Fix) != 3 || f.Fix[0] != "in the server: dotenv.config({ quiet: true })" ||
 		!strings.Contains(f.Fix[1], "DOTENV_CONFIG_QUIET=true") ||
-		!strings.HasPrefix(f.Fix[2], `work-around: "command": "toolx", "args": ["proxy", "--", "`) || !strings.Contains(f.Fix[2], `"banner", "--text", "[dotenv`) {
+		!strings.HasPrefix(f.Fix[2], `work-around: "command": "toolx", "args": ["proxy", "--", "`) ||
+		!strings.Contains(f.Fix[2], `"banner", "--text", "[dotenv`) {
 		t.Errorf("fix: %q", f.Fix)
 	}
 	if !slices.Contains(f.Breaks, "Claude Desktop shows an error") || f.Source == "" {
@@ -79,7 +80,9 @@ func TestBytesOfTheirOwn(t *testing.T) {
 	tolerates := framing.VerdictOf(wire.ClassText).Tolerates
 	fails := framing.VerdictOf(wire.ClassGlued).Fails
 	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
-		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Captured(doctortest.Polluted(wire.ClassText, 1, text))}}
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Captured(doctortest.Polluted(wire.ClassText,
+			1,
+			text))}}
 		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
 		if got := doctortest.IDs(report, check.Info); got != "stdout-pollution"+" "+id {
 			t.Errorf("%q: found %q", text, got)
@@ -91,9 +94,10 @@ func TestBytesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
 		}
 	}
-	glued := doctortest.Captured(doctortest.Polluted(wire.ClassGlued, 1, "\x00\x00"), doctortest.Polluted(wire.ClassText, 2, "a\x00"))
-	found := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}},
-		doctor.Selection{Only: []string{"stdout-nul"}}).Findings
+	glued := doctortest.Captured(doctortest.Polluted(wire.ClassGlued, 1, "\x00\x00"),
+		doctortest.Polluted(wire.ClassText,
+			2, "a\x00"))
+	found := doctortest.JudgeOnly(glued, "stdout-nul").Findings
 	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 ||
 		!slices.Contains(found[0].Breaks, fails[1]) {
 		t.Errorf("on a message's line: %+v", found)
@@ -123,7 +127,8 @@ func TestHugeLine(t *testing.T) {
 		1_000_000 + 1:   check.Warning,
 		10<<20 + 1:      check.Error,
 	} {
-		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
+		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x",
+			size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
 		e := doctortest.Captured(wire.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
 		findings := doctortest.Ask("stdout-huge-line")(e)
 		switch {
@@ -296,7 +301,8 @@ func TestEachStartCounts(t *testing.T) {
 // TestUsageLine shows the line with the usage, and not what comes before it.
 func TestUsageLine(t *testing.T) {
 	e := doctortest.Captured(
-		doctortest.Polluted(wire.ClassText, 1, "Azure.Mcp.Server 2.0.5"), doctortest.Polluted(wire.ClassText, 2, "Usage:"),
+		doctortest.Polluted(wire.ClassText, 1, "Azure.Mcp.Server 2.0.5"), doctortest.Polluted(wire.ClassText, 2,
+			"Usage:"),
 		doctortest.Polluted(wire.ClassText, 3, "  azmcp [command] [options]"),
 		wire.ProcessExited{How: "exit status 1", Lived: time.Millisecond},
 	)
@@ -316,7 +322,8 @@ func TestProxyNeedsMessages(t *testing.T) {
 		last wire.FrameReceived
 		want bool
 	}{"an answer": {answer, true}, "a log": {log, false}} {
-		found := doctortest.Ask("stdout-pollution")(doctortest.Captured(sent, doctortest.Polluted(wire.ClassText, 1, "hello"), test.last))
+		found := doctortest.Ask("stdout-pollution")(doctortest.Captured(sent, doctortest.Polluted(wire.ClassText, 1,
+			"hello"), test.last))
 		if len(found) != 1 || strings.Contains(doctortest.Text(found[0]), `"proxy"`) != test.want {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -416,7 +423,8 @@ func TestWholeURLOfHTTPServers(t *testing.T) {
 	e := doctortest.Captured(wire.StderrLine{Text: first}, wire.StderrLine{Text: second})
 	e.Launch = &config.Resolved{Command: "server"}
 	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, StderrTail: []string{first, second}}
-	if found := doctortest.Ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(doctortest.Text(found[0]), `:3000/mcp"`) {
+	if found := doctortest.Ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(doctortest.Text(found[0]),
+		`:3000/mcp"`) {
 		t.Errorf("found %+v", found)
 	}
 }

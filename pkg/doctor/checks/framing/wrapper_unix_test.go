@@ -155,7 +155,8 @@ func TestWrapperOfAServer(t *testing.T) {
 		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, doctortest.Options())
+		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)},
+			doctortest.Options())
 		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
 		at := slices.IndexFunc(report.Findings,
 			func(f check.Finding) bool { return f.Where.Phase == string(wire.PhaseStart) })

@@ -25,7 +25,8 @@ func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
 		"fatal: out of cheese":                              "exit-during-request",
 	} {
 		var found []string
-		for _, f := range doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-mid-call", "--text", text), doctor.Selection{}).Findings {
+		for _, f := range doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-mid-call", "--text", text),
+			doctor.Selection{}).Findings {
 			if f.Severity == check.Error {
 				found = append(found, f.ID)
 			}
@@ -54,7 +55,8 @@ func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 func TestARefusedRevision(t *testing.T) {
 	t.Parallel()
 	refusal := &evidence.Exchange{
-		Method: "initialize", Sent: json.RawMessage(`{"params":{"protocolVersion":"2025-11-25"}}`), Frame: json.RawMessage(`{}`),
+		Method: "initialize", Sent: json.RawMessage(`{"params":{"protocolVersion":"2025-11-25"}}`),
+		Frame: json.RawMessage(`{}`),
 		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
 	}
 	e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Exchanges: []*evidence.Exchange{refusal}}}
@@ -97,7 +99,8 @@ func TestAProgramThatIsNoServer(t *testing.T) {
 // TestTheRefusalComesFirst shows that what a server prints beside its refusal of initialize is not the cause.
 func TestTheRefusalComesFirst(t *testing.T) {
 	t.Parallel()
-	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "banner", "list-error", "--on", "initialize"), doctor.Selection{})
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "banner", "list-error", "--on", "initialize"),
+		doctor.Selection{})
 	first, polluted := report.Findings[0], doctortest.Findings(t, report, "stdout-pollution")
 	if first.ID != "initialize-refused" || polluted == nil {
 		t.Errorf("first: %s %q; pollution: %+v", first.ID, first.Title, polluted)
@@ -108,7 +111,8 @@ func TestTheRefusalComesFirst(t *testing.T) {
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {
 	t.Parallel()
-	report := doctor.Judge(doctortest.Examine(t, doctortest.ImpatientCalls(), "--wait", "900ms", "slow-start"), doctor.Selection{})
+	report := doctor.Judge(doctortest.Examine(t, doctortest.ImpatientCalls(), "--wait", "900ms", "slow-start"),
+		doctor.Selection{})
 	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
 		if found := doctortest.Findings(t, report, id); found != nil {
 			t.Errorf("%s: %+v", id, found)
@@ -130,7 +134,8 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 	probe := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
 	e := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{ping}})
 	e.Probe = probe
-	found := slices.Concat(doctortest.Ask("discover-breaks-server")(e), doctortest.Ask("request-before-init")(e), doctortest.Ask("ping-fails")(e))
+	found := slices.Concat(doctortest.Ask("discover-breaks-server")(e), doctortest.Ask("request-before-init")(e),
+		doctortest.Ask("ping-fails")(e))
 	if len(found) != 3 || found[0].Severity != check.Warning {
 		t.Fatalf("%+v, want three findings, the first a warning", found)
 	}
@@ -163,7 +168,9 @@ func TestABusyMachineIsNoFault(t *testing.T) {
 		{"answered behind initialize", 4 * time.Second, time.Millisecond, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			discover, list := doctortest.Exchange("server/discover", `{}`, `{}`, ""), doctortest.Exchange("tools/list", `null`, `{}`, "")
+			discover, list := doctortest.Exchange("server/discover", `{}`, `{}`,
+				""), doctortest.Exchange("tools/list", `null`,
+				`{}`, "")
 			discover.Late, discover.Took = true, test.discover
 			list.Late, list.Took = true, test.discover
 			initialize := doctortest.Exchange("initialize", `{}`, "", "")
@@ -173,7 +180,8 @@ func TestABusyMachineIsNoFault(t *testing.T) {
 			initialize.At, initialize.Took = discover.At.Add(3*time.Second), test.initialize
 			e := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25"})
 			e.Probe = &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
-			found := slices.Concat(doctortest.Ask("discover-breaks-server")(e), doctortest.Ask("request-before-init")(e))
+			found := slices.Concat(doctortest.Ask("discover-breaks-server")(e),
+				doctortest.Ask("request-before-init")(e))
 			if len(found) != test.want {
 				t.Errorf("%+v, want %d findings", found, test.want)
 			}
@@ -191,7 +199,9 @@ func TestServerInfo(t *testing.T) {
 			"server does not say its name and version",
 	} {
 		e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{
-			doctortest.Exchange("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`, ""),
+			doctortest.Exchange("initialize", `{}`,
+				`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`,
+				""),
 		}})
 		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
 		report := doctor.Judge(fleet, doctor.Selection{Only: []string{"serverinfo-incomplete"}})
@@ -219,7 +229,8 @@ func TestAModernServerIsSilent(t *testing.T) {
 
 func TestProtocolVersionEcho(t *testing.T) {
 	for version, want := range map[string]int{"1999-01-01": 1, "2025-11-25": 0} {
-		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
+		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("initialize", `{}`,
+			`{"protocolVersion":"`+version+`"}`, "")}}
 		if found := doctortest.Ask("protocol-version-echo")(&evidence.Evidence{Probe: run}); len(found) != want {
 			t.Errorf("%s: %d findings, want %d", version, len(found), want)
 		}
@@ -236,7 +247,8 @@ func TestRequestBeforeInit(t *testing.T) {
 		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
 	} {
 		run := &evidence.Run{
-			Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("tools/list", one.params, one.result, "")},
+			Name: "probing", Exchanges: []*evidence.Exchange{doctortest.Exchange("tools/list", one.params, one.result,
+				"")},
 		}
 		if found := doctortest.Ask("request-before-init")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
@@ -262,7 +274,8 @@ func TestUnsupportedVersionError(t *testing.T) {
 			doctortest.Exchange("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
 			doctortest.Exchange("server/discover", invented, one.result, one.failure),
 		}}
-		if found := doctortest.Ask("unsupported-version-error")(&evidence.Evidence{Probe: run}); len(found) != one.want {
+		found := doctortest.Ask("unsupported-version-error")(&evidence.Evidence{Probe: run})
+		if len(found) != one.want {
 			t.Errorf("%s%s: %d findings, want %d", one.result, one.failure, len(found), one.want)
 		}
 	}
@@ -301,7 +314,8 @@ func TestListUnstable(t *testing.T) {
 
 func TestNotificationAnswered(t *testing.T) {
 	began := time.Now()
-	odd := wire.OddFrame{Class: wire.ClassNotificationReply, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
+	odd := wire.OddFrame{Class: wire.ClassNotificationReply,
+		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
 	odd.At = began.Add(time.Millisecond)
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began},
@@ -347,7 +361,8 @@ func TestModernResults(t *testing.T) {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
 		}
 		legacy := doctortest.Evidence(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x}})
-		if found := append(doctortest.Ask("result-type-missing")(legacy), doctortest.Ask("cache-hints")(legacy)...); found != nil {
+		if found := append(doctortest.Ask("result-type-missing")(legacy),
+			doctortest.Ask("cache-hints")(legacy)...); found != nil {
 			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
 		}
 	}
@@ -381,7 +396,8 @@ func TestSlowBackendIsNoSilence(t *testing.T) {
 	if found := doctortest.Findings(t, report, "unknown-tool-result"); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
-	report = doctor.Judge(doctortest.Examine(t, options, "--wait", "1500ms", "--on", "resources/list", "features", "slow-call"),
+	report = doctor.Judge(doctortest.Examine(t, options, "--wait", "1500ms", "--on", "resources/list", "features",
+		"slow-call"),
 		doctor.Selection{})
 	if found := doctortest.Findings(t, report, "capability-false"); len(found) > 0 {
 		t.Errorf("found %+v", found)

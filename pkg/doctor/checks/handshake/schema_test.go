@@ -28,7 +28,8 @@ func TestWireSchema(t *testing.T) {
 		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
 		return doctor.Judge(fleet, doctor.Selection{Only: []string{"wire-schema"}}).Findings
 	}
-	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
+	found := wireSchema(clean("tools/list",
+		`{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
 	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" ||
 		found[0].Where.Method != "tools/list" ||
 		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
@@ -43,7 +44,8 @@ func TestWireSchema(t *testing.T) {
 	if found := wireSchema(probed); len(found) > 0 {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
-	if faults := doctorwire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*doctorwire.MaxFaults {
+	if faults := doctorwire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,",
+		10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*doctorwire.MaxFaults {
 		t.Errorf("%d faults of one list are kept", len(faults))
 	}
 	for name, e := range map[string]*evidence.Evidence{

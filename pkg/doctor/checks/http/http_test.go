@@ -134,7 +134,8 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 				fmt.Fprintf(w, `{"issuer":"http://localhost","code_challenge_methods_supported":["plain"],"response_types_supported":["code"],`+
 					`"authorization_endpoint":"%s/authorize","token_endpoint":"%s/token"}`, host, host)
 			case "/mcp":
-				w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+host+`/.well-known/oauth-protected-resource"`)
+				w.Header().Set("WWW-Authenticate",
+					`Bearer resource_metadata="`+host+`/.well-known/oauth-protected-resource"`)
 				w.WriteHeader(http.StatusUnauthorized)
 			default:
 				w.WriteHeader(http.StatusNotFound)
@@ -176,7 +177,8 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 				return false
 			}
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", evidence.MaxRawBody))
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x",
+				evidence.MaxRawBody))
 			return true
 		},
 		"gzip-bomb": func(w http.ResponseWriter, r *http.Request, method string) bool {
@@ -186,7 +188,8 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
 			packed := gzip.NewWriter(w)
-			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", evidence.MaxRawBody))
+			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x",
+				evidence.MaxRawBody))
 			_ = packed.Close() // the doctor may have read enough
 			return true
 		},
@@ -232,7 +235,8 @@ func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *h
 func TestHTTPChecks(t *testing.T) {
 	t.Parallel()
 	good := doctor.Judge(examineURL(t,
-		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), doctor.Selection{})
+		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})),
+		doctor.Selection{})
 	for _, finding := range good.Findings {
 		if one, _ := doctor.Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("a good server: %+v", finding)
@@ -296,7 +300,8 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 		}
 		return method == "tools/call"
 	}}
-	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}), "unknown-tool-result")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}),
+		"unknown-tool-result")
 	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "refused by HTTP") ||
 		!strings.Contains(found[0].Evidence, "HTTP 500") {
 		t.Errorf("%+v", found)
@@ -320,14 +325,16 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("within the server: %+v", finding)
 		}
 	}
-	if found := doctortest.Findings(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != check.Warning {
+	if found := doctortest.Findings(t, report, "redirect-drops-body"); len(found) != 1 ||
+		found[0].Severity != check.Warning {
 		t.Errorf("within the server: %+v", found)
 	}
 	login := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
 		http.Redirect(w, r, "https://sso.example/login", http.StatusFound)
 		return true
 	}}
-	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, login)), doctor.Selection{}), "redirect-drops-body")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, login)), doctor.Selection{}),
+		"redirect-drops-body")
 	if len(found) != 1 || found[0].Severity != check.Error ||
 		!strings.Contains(found[0].Fix[0], "if sso.example is a login page") {
 		t.Errorf("to a login page: %+v", found)
@@ -446,12 +453,14 @@ func TestHeaderMismatch(t *testing.T) {
 				w.WriteHeader(http.StatusBadRequest)
 				fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"not what the body says"}}`)
 			case method == "server/discover":
-				replyJSON(w, evidence.ReadHead(body).ID, `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
+				replyJSON(w, evidence.ReadHead(body).ID,
+					`"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
 			case method == "tools/list":
 				replyJSON(w, evidence.ReadHead(body).ID, `"result":{"resultType":"complete","tools":[]}`)
 			default:
 				w.WriteHeader(http.StatusNotFound)
-				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, evidence.ReadHead(body).ID)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`,
+					evidence.ReadHead(body).ID)
 			}
 		})
 		report := doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{Only: []string{"header-mismatch"}})
@@ -504,7 +513,8 @@ func TestRefusedIsNotSilent(t *testing.T) {
 		}
 		return refused
 	}}
-	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}), "unknown-method-code")
+	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}),
+		"unknown-method-code")
 	if len(found) != 1 || !strings.Contains(found[0].Evidence, "was refused with HTTP 400") ||
 		strings.Contains(found[0].Evidence, " in 2") {
 		t.Errorf("found %+v", found)

@@ -74,7 +74,8 @@ func (s *streamSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 	case evidence.ReadHead(body).Method == "initialize":
 		w.Header().Set(evidence.SessionHeader, id)
-		replyJSON(w, evidence.ReadHead(body).ID, `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+		replyJSON(w, evidence.ReadHead(body).ID,
+			`"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
 	default:
 		replyJSON(w, evidence.ReadHead(body).ID, `"result":{}`)
 	}
@@ -104,7 +105,8 @@ func TestSSEBuffered(t *testing.T) {
 			site = buffering(site)
 		}
 		fleet := doctor.Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, serveHTTP(t, site), nil)}, options)
-		found := doctortest.Findings(t, doctor.Judge(fleet, doctor.Selection{Only: []string{"sse-buffered"}}), "sse-buffered")
+		found := doctortest.Findings(t, doctor.Judge(fleet, doctor.Selection{Only: []string{"sse-buffered"}}),
+			"sse-buffered")
 		if (len(found) == 1) != held {
 			t.Errorf("held back is %t, and it found %+v", held, found)
 		}

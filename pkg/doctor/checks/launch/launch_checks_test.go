@@ -114,7 +114,8 @@ func TestMissingLoader(t *testing.T) {
 		t.Fatal("/bin/sh names no loader")
 	}
 	missing := loader[:len(loader)-1] + "9"
-	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1),
+	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing,
+		1),
 		0o755)
 	report, _ := examineCommand(t, nil, program)
 	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
@@ -271,7 +272,7 @@ func TestArgsShellSyntax(t *testing.T) {
 func judgeEntry(t *testing.T, id string, words ...string) (*doctor.Report, *evidence.Evidence) {
 	t.Helper()
 	e := doctortest.Command(t, nil, words...)
-	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{id}}), e
+	return doctortest.JudgeOnly(e, id), e
 }
 
 func TestLaunchers(t *testing.T) {
@@ -334,7 +335,7 @@ func TestNpxChecks(t *testing.T) {
 		"npx --no-install some-server": "npx-floating",
 	} {
 		e := doctortest.Command(t, nil, strings.Fields(line)...)
-		report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{"npx-*"}})
+		report := doctortest.JudgeOnly(e, "npx-*")
 		if got := doctortest.IDs(report, check.Info); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
@@ -417,8 +418,9 @@ func TestCommandPathDiffers(t *testing.T) {
 	}
 	for command, want := range map[string]string{
 		"only-here": "give " + filepath.Join(shell, "only-here") + " as the command",
-		absolute:    "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
-		"by-path":   "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
+		absolute: "give " + filepath.Join(shell,
+			"only-here") + " as the command, and " + absolute + " as its first argument",
+		"by-path": "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
 	} {
 		found := launch.PathDiffers(doctortest.Command(t, []string{"PATH=" + shell}, command), "linux", desktop)
 		want := []string{want, "or add PATH: " + shell + ":" + desktop + " to env"}
@@ -474,8 +476,7 @@ func TestDownloadOnStart(t *testing.T) {
 			}}
 			e := doctortest.Command(t, nil, "npx", "x")
 			e.Clean = run
-			report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}},
-				doctor.Selection{Only: []string{"download-on-start"}})
+			report := doctortest.JudgeOnly(e, "download-on-start")
 			if (len(report.Findings) == 1) != test.want {
 				t.Errorf("found %s", doctortest.Summary(report))
 			}
@@ -502,7 +503,8 @@ func TestNodeEngine(t *testing.T) {
 	}
 	dir := t.TempDir()
 	node := fakeNode(t, dir, "v18.20.4")
-	doctortest.File(t, filepath.Join(dir, "server", "package.json"), `{"name": "some-server", "engines": {"node": ">=99"}}`, 0o644)
+	doctortest.File(t, filepath.Join(dir, "server", "package.json"),
+		`{"name": "some-server", "engines": {"node": ">=99"}}`, 0o644)
 	script := doctortest.File(t, filepath.Join(dir, "server", "dist", "index.js"), "", 0o644)
 	doctortest.File(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
 

@@ -1,9 +1,10 @@
 package process_test
 
 import (
+	"os"
 	"testing"
 
 	"toolx/pkg/doctor/doctortest"
 )
 
-func TestMain(m *testing.M) { doctortest.Main(m) }
+func TestMain(m *testing.M) { os.Exit(doctortest.Main(m)) }

@@ -19,7 +19,8 @@ func TestOrphans(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			pids := filepath.Join(t.TempDir(), "pids")
-			report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), mode, "--pids", pids), doctor.Selection{})
+			report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), mode, "--pids", pids),
+				doctor.Selection{})
 			found := doctortest.Findings(t, report, "orphan-grandchild")
 			if len(found) == 0 {
 				t.Fatal("no orphan was found")

@@ -25,7 +25,8 @@ import (
 // nothing that follows from it, and that a death in the probing run has the same fixes.
 func TestADeadDatabaseIsTheCause(t *testing.T) {
 	const said = "Error: connect ECONNREFUSED 127.0.0.1:6379"
-	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-after-init", "--stderr", said), doctor.Selection{})
+	report := doctor.Judge(doctortest.Examine(t, doctortest.Options(), "exit-after-init", "--stderr", said),
+		doctor.Selection{})
 	ids := doctortest.IDs(report, check.Warning)
 	if !strings.Contains(ids, "backend-unreachable") || strings.Contains(ids, "capability-false") ||
 		strings.Contains(ids, "exit-during-request") {
@@ -80,7 +81,8 @@ func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
 	const secret = "correct-horse-battery"
 	options := doctortest.Options()
 	options.Environ = append(options.Environ, "BROKER_PASSWORD="+secret)
-	report := doctor.Judge(doctortest.Examine(t, options, "good", "--stderr", "connecting with "+secret), doctor.Selection{})
+	report := doctor.Judge(doctortest.Examine(t, options, "good", "--stderr", "connecting with "+secret),
+		doctor.Selection{})
 	found := doctortest.Findings(t, report, "stderr-secret")
 	if len(found) != 1 {
 		t.Fatalf("found %d secrets, want 1", len(found))
@@ -98,7 +100,8 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	options.Waits.Idle, options.Waits.Quiet = 0, 0 // the real waits
 	fleet := doctortest.Examine(t, options, "good")
 	report := doctor.Judge(fleet, doctor.Selection{})
-	for _, one := range doctortest.Checks(check.GroupProcess, check.GroupFraming, check.GroupRPC, check.GroupHandshake) {
+	for _, one := range doctortest.Checks(check.GroupProcess, check.GroupFraming, check.GroupRPC,
+		check.GroupHandshake) {
 		for _, finding := range report.Findings {
 			if finding.ID == one.ID && one.ID != "era" {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)
@@ -122,7 +125,8 @@ func TestSilentServerLogsTo(t *testing.T) {
 		Ending: diagnose.EndingSilent, Waiting: "initialize", State: &procs.State{Log: log},
 	}})
 	e.Launch.Command = "made"
-	if found := doctortest.Ask("handshake-timeout")(e); len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log) {
+	if found := doctortest.Ask("handshake-timeout")(e); len(found) != 1 || !slices.Contains(found[0].Notes,
+		"it logs to "+log) {
 		t.Errorf("%+v, want a note of the log", found)
 	}
 }
@@ -282,7 +286,8 @@ func TestTheDoctorEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	options := doctortest.Options()
 	options.Doing = func(string, string) { cancel() }
-	fleet := doctor.Examine(ctx, nil, []*config.Server{doctortest.Server(t, "silent", "ignore-eof", "ignore-sigterm")}, options)
+	fleet := doctor.Examine(ctx, nil, []*config.Server{doctortest.Server(t, "silent", "ignore-eof", "ignore-sigterm")},
+		options)
 	if !fleet.Servers[0].Cut {
 		t.Error("the evidence does not say that it is cut short")
 	}

@@ -25,7 +25,8 @@ func TestOutputBuffered(t *testing.T) {
 	server := config.AdHoc([]string{"sh", "-c", buffered}, "", nil)
 	options := doctortest.Options()
 	options.Limit = 500 * time.Millisecond
-	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
+	report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options),
+		doctor.Selection{})
 	found := doctortest.Findings(t, report, "output-buffered")
 	if len(found) == 0 || found[0].Severity != check.Error || found[0].Where == nil || found[0].Where.Run == "" ||
 		!strings.Contains(found[0].Evidence, "after stdin was closed") ||
@@ -69,7 +70,8 @@ func TestOutputBufferedElsewhere(t *testing.T) {
 		server.Env = test.env
 		options := doctortest.Options()
 		options.Environ = append(options.Environ, "PYTHONUNBUFFERED=1")
-		report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options), doctor.Selection{})
+		report := doctor.Judge(doctor.Examine(context.Background(), nil, []*config.Server{server}, options),
+			doctor.Selection{})
 		found := doctortest.Findings(t, report, "output-buffered")
 		if len(found) != test.want || test.want > 0 && found[0].Severity != check.Warning {
 			t.Errorf("%s %v: %+v, want %d", test.program, test.env, found, test.want)

@@ -36,7 +36,7 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 			x.ID = "7"
 			received := wire.FrameReceived{ID: "7", Bytes: []byte(answer + test.failure + "}")}
 			e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{x}, Events: []exec.Event{received}})
-			report := doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: []string{"rpc-shape"}})
+			report := doctortest.JudgeOnly(e, "rpc-shape")
 			got := ""
 			for _, f := range report.Findings {
 				got += string(f.Severity) + " " + f.Title
@@ -160,7 +160,8 @@ func TestSurvivingALine(t *testing.T) {
 		return run
 	}
 	atCall := []*evidence.Exchange{{Method: "tools/call"}}
-	parseError := wire.OddFrame{Class: wire.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
+	parseError := wire.OddFrame{Class: wire.ClassIDNull,
+		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	for _, test := range []struct {
 		what  string
 		e     *evidence.Evidence
@@ -208,7 +209,8 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 		return frame
 	}
 	const garbled = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`
-	ping := &evidence.Exchange{Method: "ping", ID: "7", At: at(10), Took: 5 * time.Millisecond, Frame: []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`)}
+	ping := &evidence.Exchange{Method: "ping", ID: "7", At: at(10), Took: 5 * time.Millisecond,
+		Frame: []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`)}
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Began: began, Marks: map[string]time.Time{"garbage": at(5), "notification": at(4)},
 		Exchanges: []*evidence.Exchange{ping},

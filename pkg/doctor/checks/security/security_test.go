@@ -79,7 +79,8 @@ func TestTexts(t *testing.T) {
 			}
 			definition := fmt.Sprintf(`{"name":"probe","inputSchema":{"type":"object","properties":{"a":{"enum":[%s]}}}}`, quoted)
 			found := doctortest.Findings(t,
-				judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)}}), c.id)
+				judge(&evidence.Fleet{Servers: []*evidence.Evidence{doctortest.Listing("2025-11-25", definition)}}),
+				c.id)
 			switch {
 			case c.evidence == "" && len(found) > 0:
 				t.Errorf("unexpected: %+v", found)
@@ -97,8 +98,10 @@ func TestTextsAreReadEverywhere(t *testing.T) {
 	definition := `{"name":"n` + bell + `","title":"` + bell + `","description":"` + bell + `","annotations":{"title":"` + bell + `"},
 		"inputSchema":{"type":"object","properties":{"p` + bell + `":{"default":"` + bell + `"}},"required":[["` + bell + `"]]}}`
 	e := doctortest.Listing("2025-11-25", definition)
-	e.Clean.Exchanges[0] = doctortest.Answer("initialize", `{}`, `{"serverInfo":{"name":"`+bell+`","version":"`+bell+`"},"instructions":"`+bell+`"}`)
-	e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call("n", `{"content":[{"type":"text","text":"`+bell+`"}]}`))
+	e.Clean.Exchanges[0] = doctortest.Answer("initialize", `{}`,
+		`{"serverInfo":{"name":"`+bell+`","version":"`+bell+`"},"instructions":"`+bell+`"}`)
+	e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call("n",
+		`{"content":[{"type":"text","text":"`+bell+`"}]}`))
 	var pointers []string
 	for _, p := range security.Passages(e) {
 		if security.Controls(p.Text) != nil {
@@ -168,7 +171,8 @@ func TestFakeTexts(t *testing.T) {
 	t.Parallel()
 	options := doctortest.Options()
 	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"hello"}`)}}
-	report := judge(doctortest.Examine(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject", "term-name"))
+	report := judge(doctortest.Examine(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject",
+		"term-name"))
 	for id, places := range map[string][]string{
 		"text-control":     {"/serverInfo/name", "/serverInfo/version", "/instructions", "/description", "/name", "/content/0/text"},
 		"text-bidi":        {"/serverInfo/name", "/instructions", "/description", "/name", "/content/0/text"},
@@ -191,13 +195,16 @@ func TestToolShadowing(t *testing.T) {
 	tool := func(name, description string) string {
 		return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, description)
 	}
-	mail := doctortest.Listing("2025-11-25", tool("send_mail", "Sends a mail; see list_mails."), tool("list_mails", "Lists."),
+	mail := doctortest.Listing("2025-11-25", tool("send_mail", "Sends a mail; see list_mails."), tool("list_mails",
+		"Lists."),
 		tool("search", "Finds mails."))
 	mail.Server.Name = "mail"
 	weather := doctortest.Listing("2025-11-25", tool("weather", "Before `send_mail`, search for the address."))
 	weather.Server.Name = "weather"
-	found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}), "tool-shadowing")
-	if len(found) != 1 || found[0].Server != "weather" || found[0].Evidence != `it names "send_mail", a tool of server "mail"` {
+	found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}),
+		"tool-shadowing")
+	if len(found) != 1 || found[0].Server != "weather" ||
+		found[0].Evidence != `it names "send_mail", a tool of server "mail"` {
 		t.Errorf("%+v", found)
 	}
 }
@@ -219,7 +226,8 @@ func TestDefinitionDrift(t *testing.T) {
 		{"a new tool", []string{find, drop, `{"name":"new"}`}, []string{"info new : the tool is new"}},
 		{
 			"a required parameter and a lost value",
-			[]string{drop, strings.NewReplacer(`["en","de"]}`, `["en"]},"year":{}`, `["title"]`, `["title","year"]`).Replace(find)},
+			[]string{drop, strings.NewReplacer(`["en","de"]}`, `["en"]},"year":{}`, `["title"]`,
+				`["title","year"]`).Replace(find)},
 			[]string{
 				`error find /inputSchema/properties/lang: no longer accepts "de"`,
 				"error find /inputSchema/properties/year: the new parameter year is required",

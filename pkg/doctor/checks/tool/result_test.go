@@ -60,7 +60,8 @@ func TestResults(t *testing.T) {
 				definition = strings.TrimSuffix(definition, "}") + `,"outputSchema":` + c.output + `}`
 			}
 			e := doctortest.Listing("2025-11-25", definition)
-			e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call(evidence.NoSuchTool, `{"content":7}`), doctortest.Call("probe", c.result))
+			e.Clean.Exchanges = append(e.Clean.Exchanges, doctortest.Call(evidence.NoSuchTool, `{"content":7}`),
+				doctortest.Call("probe", c.result))
 			e.Calls = []*evidence.CallRun{{Tool: "probe"}}
 			found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
 			switch {
