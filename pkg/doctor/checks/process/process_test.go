@@ -16,7 +16,6 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
