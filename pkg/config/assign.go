@@ -32,7 +32,7 @@ func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 		*owner = inOrder(file, *owner)
 	}
 	l.problems = inOrder(file, l.problems)
-	l.leaveOut(wrong)
+	l.removeWrong(wrong)
 }
 
 // assignFlaws attaches the parser's problems to the entries that contain them, also through an alias, and returns the
@@ -83,9 +83,9 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// leaveOut removes wrong values before the file is merged with others. A wrong log setting switches the log off, since
+// removeWrong removes wrong values before the file is merged with others. A wrong log setting switches the log off, since
 // logging could record what should stay private.
-func (l *loaded) leaveOut(wrong map[string]bool) {
+func (l *loaded) removeWrong(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)
 	for path := range wrong {

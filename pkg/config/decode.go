@@ -246,10 +246,10 @@ func (e *entries[T]) put(added entry[T]) {
 // decoder converts a file's nodes into the types of this package. It ignores values of a wrong shape, which the schema
 // reports, and reports what the schema cannot, or cannot report well.
 type decoder struct {
-	dir      string // of the file, absolute
-	problems []placed
-	warnings []Warning
-	unsaid   int // warnings beyond mostRemarks
+	dir        string // of the file, absolute
+	problems   []placed
+	warnings   []Warning
+	unreported int // warnings beyond mostRemarks
 	// lenient ignores invalid times, because the file is shared with other clients, which allow other values.
 	lenient bool
 	// ignored are the paths of values that the schema need not report.
@@ -267,7 +267,7 @@ type placed struct {
 
 func (d *decoder) warn(at Origin, text string) {
 	if len(d.warnings) >= mostRemarks {
-		d.unsaid++
+		d.unreported++
 		return
 	}
 	d.warnings = append(d.warnings, Warning{Origin: at, Text: text})

@@ -63,7 +63,7 @@ func (e *expander) within(text, key string, depth int) string {
 			continue
 		}
 		out.WriteString(text[:i])
-		length := closing(text[i:])
+		length := referenceLength(text[i:])
 		if length < 0 || depth > maxDefaults {
 			e.refuse(text[i:], key)
 			return out.String()
@@ -76,8 +76,8 @@ func (e *expander) within(text, key string, depth int) string {
 // Literal returns a value for a config that expands to text.
 func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
-// closing returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
-func closing(text string) int {
+// referenceLength returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
+func referenceLength(text string) int {
 	open := 0
 	for i := range len(text) {
 		switch {

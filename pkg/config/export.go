@@ -67,12 +67,12 @@ func (x *exporter) lose(key string) {
 	x.lost = append(x.lost, fmt.Sprintf("%s has no key for %s", x.client.Name, key))
 }
 
-// either writes a value under the client's key, or records that it has none. It does nothing if the entry does not have
+// putOrLose writes a value under the client's key, or records that it has none. It does nothing if the entry does not have
 // the value.
-func (x *exporter) either(said bool, key string, value any) {
+func (x *exporter) putOrLose(present bool, key string, value any) {
 	theirs := x.client.key(key)
 	switch {
-	case !said:
+	case !present:
 	case theirs == "":
 		x.lose(key)
 	default:
@@ -86,44 +86,44 @@ func (x *exporter) write() {
 		x.put(x.client.key("allow"), []string{"*"})
 	}
 	x.way()
-	x.either(x.client.key("name") != "", "name", s.Name)
+	x.putOrLose(x.client.key("name") != "", "name", s.Name)
 	if s.Command != "" {
 		command, args := x.path("command", s.Command), x.texts("args", s.Args)
 		if x.client.key("args") == "" {
 			x.put(x.client.key("command"), append([]string{command}, args...))
 		} else {
 			x.put(x.client.key("command"), command)
-			x.either(len(args) > 0, "args", args)
+			x.putOrLose(len(args) > 0, "args", args)
 		}
 	}
 	x.environment()
-	x.either(s.Cwd != "", "cwd", x.path("cwd", s.Cwd))
-	x.either(s.EnvFile != "", "envFile", x.path("envFile", s.EnvFile))
+	x.putOrLose(s.Cwd != "", "cwd", x.path("cwd", s.Cwd))
+	x.putOrLose(s.EnvFile != "", "envFile", x.path("envFile", s.EnvFile))
 	url := "url"
 	if s.Transport == TransportSSE && x.client.key("sseURL") != "" {
 		url = "sseURL"
 	}
-	x.either(s.URL != "", url, x.text("url", s.URL))
+	x.putOrLose(s.URL != "", url, x.text("url", s.URL))
 	x.headers()
 	x.auth()
-	x.either(len(s.HeadersCommand) > 0, "headersCommand", strings.Join(s.HeadersCommand, " "))
+	x.putOrLose(len(s.HeadersCommand) > 0, "headersCommand", strings.Join(s.HeadersCommand, " "))
 	if x.client.key("enabled") == "" {
-		x.either(s.Disabled, "disabled", true)
+		x.putOrLose(s.Disabled, "disabled", true)
 	} else {
-		x.either(s.Disabled || x.client.alwaysEnabled, "enabled", !s.Disabled)
+		x.putOrLose(s.Disabled || x.client.alwaysEnabled, "enabled", !s.Disabled)
 	}
 	x.guards()
 	x.time("timeout", s.Timeout)
 	x.time("startTimeout", s.StartTimeout)
-	x.either(s.InheritEnv != "", "inheritEnv", nil)
-	x.either(s.CACert != "", "caCert", nil)
-	x.either(s.ClientCert != "", "clientCert", nil)
-	x.either(s.KeepAlive != 0, "keepAlive", nil)
-	x.either(s.Retry != Retry{}, "retry", nil)
-	x.either(s.Hint != "", "hint", nil)
-	x.either(s.Protocol != "", "protocol", nil)
-	x.either(len(s.Normalize) > 0 || s.KeepNames, "normalize", nil)
-	x.either(s.MaxMessage != 0, "maxMessage", nil)
+	x.putOrLose(s.InheritEnv != "", "inheritEnv", nil)
+	x.putOrLose(s.CACert != "", "caCert", nil)
+	x.putOrLose(s.ClientCert != "", "clientCert", nil)
+	x.putOrLose(s.KeepAlive != 0, "keepAlive", nil)
+	x.putOrLose(s.Retry != Retry{}, "retry", nil)
+	x.putOrLose(s.Hint != "", "hint", nil)
+	x.putOrLose(s.Protocol != "", "protocol", nil)
+	x.putOrLose(len(s.Normalize) > 0 || s.KeepNames, "normalize", nil)
+	x.putOrLose(s.MaxMessage != 0, "maxMessage", nil)
 }
 
 // way writes the transport, if the client has a key for it.
@@ -142,18 +142,18 @@ func (x *exporter) way() {
 
 // guards writes which tools may be used. Clients support names, not patterns.
 func (x *exporter) guards() {
-	list := func(key string, said bool, globs []string) {
+	list := func(key string, present bool, globs []string) {
 		if slices.ContainsFunc(globs, func(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }) {
 			x.lose(key)
 			return
 		}
-		x.either(said, key, globs)
+		x.putOrLose(present, key, globs)
 	}
 	for _, one := range x.server.Guards {
 		list("allow", one.Allow != nil, one.Allow)
 		list("deny", len(one.Deny) > 0, one.Deny)
-		x.either(one.ReadOnly, "readOnly", nil)
-		x.either(one.Confirm != "", "confirm", nil)
+		x.putOrLose(one.ReadOnly, "readOnly", nil)
+		x.putOrLose(one.Confirm != "", "confirm", nil)
 	}
 }
 
@@ -177,7 +177,7 @@ func (x *exporter) auth() {
 		x.lose("auth")
 		return
 	}
-	x.either(true, "auth", written)
+	x.putOrLose(true, "auth", written)
 }
 
 // time writes a time limit in the client's unit.
@@ -190,7 +190,7 @@ func (x *exporter) time(key string, limit time.Duration) {
 	if !x.client.fractions {
 		count = math.Ceil(count)
 	}
-	x.either(limit != 0, key, json.Number(strconv.FormatFloat(count, 'f', -1, 64)))
+	x.putOrLose(limit != 0, key, json.Number(strconv.FormatFloat(count, 'f', -1, 64)))
 }
 
 // environment writes the variables of the server, as names of the client's own variables if it supports that.
@@ -205,11 +205,11 @@ func (x *exporter) environment() {
 		}
 	}
 	x.unreplaced("env", env)
-	x.either(len(env) > 0, "env", env)
+	x.putOrLose(len(env) > 0, "env", env)
 	if s := x.server; s.InheritEnv == "" {
 		passed = append(passed, s.InheritNames...)
 	}
-	x.either(len(passed) > 0, "env_vars", passed)
+	x.putOrLose(len(passed) > 0, "env_vars", passed)
 }
 
 // headers writes the headers.
@@ -232,8 +232,8 @@ func (x *exporter) headers() {
 		}
 	}
 	x.unreplaced("headers", headers)
-	x.either(len(headers) > 0, "headers", headers)
-	x.either(len(variables) > 0, "headerVariables", variables)
+	x.putOrLose(len(headers) > 0, "headers", headers)
+	x.putOrLose(len(variables) > 0, "headerVariables", variables)
 }
 
 // unreplaced records remaining references of a client that only supports names of variables.
@@ -298,7 +298,7 @@ func (x *exporter) text(key, text string) string {
 		i := strings.Index(text, "${")
 		length := -1
 		if i >= 0 {
-			length = closing(text[i:])
+			length = referenceLength(text[i:])
 		}
 		if length < 0 {
 			out.WriteString(text)

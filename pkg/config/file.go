@@ -153,9 +153,9 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 		decode(decoder, value{node: result.doctor, path: "doctor"}, fieldsOf[Doctor](), &Doctor{})
 	}
 	result.warnings = decoder.warnings
-	if decoder.unsaid > 0 {
+	if decoder.unreported > 0 {
 		result.warnings = append(result.warnings, Warning{
-			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
+			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unreported),
 		})
 	}
 	// If both the schema and the decoder report a value, keep the decoder's problem, which says more.

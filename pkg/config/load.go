@@ -51,7 +51,7 @@ func Load(options Options) (*Config, error) {
 	for _, file := range files {
 		theirs := file.Project || options.Distrust
 		if options.Distrust && !file.Project && filepath.IsLocal(file.Name) {
-			file.within = options.Dir // such as the file of an entry that needs no consent (see playsOwnFile)
+			file.within = options.Dir // such as the file of an entry that needs no consent (see servesOwnFile)
 		}
 		loaded, found := readFile(file, theirs)
 		problems = append(problems, found...)

@@ -251,7 +251,7 @@ func (p *Project) NeedsConsent() bool { return len(p.Effects()) > 0 }
 
 // needsNone reports whether the entry needs no consent: it is broken and does nothing, or it serves a file of the same
 // folder.
-func (s *Server) needsNone() bool { return s.Err() != nil || s.playsOwnFile() }
+func (s *Server) needsNone() bool { return s.Err() != nil || s.servesOwnFile() }
 
 // Effects returns what the file's servers would do, in order: a line for each program and address, and for each other
 // key that matters, as written; then the files that its tools read, and its roots. Variables are not expanded. The
@@ -347,10 +347,10 @@ func word(text string) string {
 // ownCommand is the command for toolx itself, whatever PATH has.
 const ownCommand = "toolx"
 
-// playsOwnFile reports whether the entry can only start toolx itself, to serve a file of the config's own folder. That
+// servesOwnFile reports whether the entry can only start toolx itself, to serve a file of the config's own folder. That
 // process trusts no file (see Resolve), so the entry needs no consent. Flags and other keys could do more and are not
 // allowed.
-func (s *Server) playsOwnFile() bool {
+func (s *Server) servesOwnFile() bool {
 	return s.Command == ownCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
 		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 &&

@@ -313,7 +313,7 @@ func (s *Server) references() []used {
 			if form, _ := referenceOf(text[i+2:]); form == nil || i > 0 && text[i-1] == '$' { // as in expand
 				continue
 			}
-			length := closing(text[i:])
+			length := referenceLength(text[i:])
 			switch {
 			case length < 0:
 				return

@@ -170,7 +170,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		passed.set(name, own[name])
 	}
-	if s.project != nil && s.playsOwnFile() {
+	if s.project != nil && s.servesOwnFile() {
 		passed.set(EnvTrust, TrustNone)
 	}
 	resolved.Env = passed.list()

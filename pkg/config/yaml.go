@@ -65,7 +65,7 @@ func tokenize(file string, data []byte) (token.Tokens, *Problem) {
 	}
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") + "\n"
 	for tokens, end := token.Tokens(nil), 0; ; {
-		end = further(text, end, maxTokens-len(tokens)/2)
+		end = scanEnd(text, end, maxTokens-len(tokens)/2)
 		var lexer scanner.Scanner
 		lexer.Init(text[:end])
 		scanned, _ := lexer.Scan() // up to the first error, which is the last token
@@ -77,9 +77,9 @@ func tokenize(file string, data []byte) (token.Tokens, *Problem) {
 	}
 }
 
-// further returns the end of a text that begins at from and has the given number of marks. Each mark produces at most
+// scanEnd returns the end of a text that begins at from and has the given number of marks. Each mark produces at most
 // two tokens: itself and the one before it.
-func further(text string, from, marks int) int {
+func scanEnd(text string, from, marks int) int {
 	for ; from < len(text) && marks > 0; from++ {
 		if strings.IndexByte("{}[],:-?&*!|>'\"%@`#.<\t\n", text[from]) >= 0 {
 			marks--

@@ -70,9 +70,9 @@ func (p *Prepared) coerce(ctx context.Context, schema *jsonschema.Schema, untype
 	p.Coerced = c.done
 }
 
-// decoded returns the object in arguments that are a string, as from a model that encodes JSON twice; else the
+// unwrapArguments returns the object in arguments that are a string, as from a model that encodes JSON twice; else the
 // arguments themselves.
-func decoded(arguments json.RawMessage) json.RawMessage {
+func unwrapArguments(arguments json.RawMessage) json.RawMessage {
 	if !rawjson.IsString(arguments) || rawjson.Check(arguments) != nil {
 		return arguments
 	}
@@ -92,7 +92,7 @@ type coercer struct {
 	schema *jsonschema.Node
 	budget int
 	done   []Coercion
-	// guesses allows values that a person probably meant (see meant.go).
+	// guesses allows values that a person probably meant (see guess.go).
 	guesses bool
 }
 

@@ -146,7 +146,7 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 		arguments = json.RawMessage("{}")
 	}
 	if fromModel {
-		arguments = decoded(arguments)
+		arguments = unwrapArguments(arguments)
 	}
 	prepared := &Prepared{Tool: tool, Arguments: arguments}
 	if !e.Defaults.KeepNames {
@@ -373,10 +373,10 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	}
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
-		told := *timeout // several calls may share a limit with another name
-		told.Tool = tool
-		told.explain(err)
-		return &told
+		copied := *timeout // several calls may share a limit with another name
+		copied.Tool = tool
+		copied.explain(err)
+		return &copied
 	}
 	if ctx.Err() != nil {
 		interrupted := &InterruptedError{Tool: tool}

@@ -98,7 +98,7 @@ type naming struct {
 	// most names need neither.
 	known map[string]bool
 	guess bool
-	// spellings are the known names by their loose form; built when first needed.
+	// spellings are the known names by their foldName form; built when first needed.
 	spellings map[string][]string
 }
 
@@ -152,18 +152,18 @@ func (n *naming) spelling(name string) (string, bool) {
 	if n.spellings == nil {
 		n.spellings = make(map[string][]string, len(n.known))
 		for known := range n.known {
-			n.spellings[loose(known)] = append(n.spellings[loose(known)], known)
+			n.spellings[foldName(known)] = append(n.spellings[foldName(known)], known)
 		}
 	}
-	found := n.spellings[loose(name)]
+	found := n.spellings[foldName(name)]
 	if len(found) != 1 {
 		return "", false
 	}
 	return found[0], true
 }
 
-// loose returns a name without underscores and capitals.
-func loose(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+// foldName returns a name without underscores and capitals.
+func foldName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // camelCase joins the words of a snake_case name: new_parameter_name becomes newParameterName, API_KEY becomes apiKey.
 // It keeps underscores around the name.

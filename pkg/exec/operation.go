@@ -80,9 +80,9 @@ func Within[T any](ctx context.Context, e *Executor, what string, run func(conte
 	value, err := await(bounded, e, what, func() (T, error) { return run(bounded) })
 	var timeout *TimeoutError
 	if err != nil && ctx.Err() == nil && errors.As(context.Cause(bounded), &timeout) {
-		told := *timeout
-		told.explain(err)
-		return value, &told
+		copied := *timeout
+		copied.explain(err)
+		return value, &copied
 	}
 	return value, err
 }

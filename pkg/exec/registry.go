@@ -115,7 +115,7 @@ func (r *Registry) register(tool *Tool) {
 		r.deny(tool)
 		return
 	}
-	if old := r.twin(tool); old != nil {
+	if old := r.registeredAs(tool); old != nil {
 		r.bus.Emit(Notice{
 			Time: Now(), Level: slog.LevelWarn, Server: tool.Server,
 			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier", tool.Name),
@@ -150,7 +150,7 @@ func (r *Registry) register(tool *Tool) {
 
 // deny adds a tool that guards do not allow, and removes an allowed one of the same name and server.
 func (r *Registry) deny(tool *Tool) {
-	if old := r.twin(tool); old != nil {
+	if old := r.registeredAs(tool); old != nil {
 		r.forget(old)
 		r.tools = slices.DeleteFunc(slices.Clone(r.tools), func(t *Tool) bool { return t == old })
 	}
@@ -175,8 +175,8 @@ func (r *Registry) deniedAs(name string, plain bool) *Tool {
 	return r.denied[at]
 }
 
-// twin returns the registered tool with the same name and origin: the same server, the config, or built in.
-func (r *Registry) twin(tool *Tool) *Tool {
+// registeredAs returns the registered tool with the same name and origin: the same server, the config, or built in.
+func (r *Registry) registeredAs(tool *Tool) *Tool {
 	for _, old := range r.byName[tool.Name] {
 		if old.Server == tool.Server && old.BuiltIn == tool.BuiltIn {
 			return old

@@ -64,7 +64,7 @@ func (r Ring) Delete(ctx context.Context, account string) error {
 
 // do limits a request to the keyring, whose client does not support contexts. It abandons a request without a response.
 func (r Ring) do(ctx context.Context, request func() error) error {
-	if r.Off || !isThere() {
+	if r.Off || !available() {
 		return ErrNone
 	}
 	ended := make(chan error, 1)
@@ -84,9 +84,9 @@ func (r Ring) do(ctx context.Context, request func() error) error {
 	}
 }
 
-// isThere reports whether there can be a keyring. On Linux that requires a session bus: without one the client would
+// available reports whether there can be a keyring. On Linux that requires a session bus: without one the client would
 // start an empty bus.
-func isThere() bool {
+func available() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return true
 	}

@@ -67,9 +67,9 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 func ended(ctx context.Context) error {
 	var timeout *exec.TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
-		told := *timeout
-		told.Detail = "printing its result takes that long"
-		return &told
+		copied := *timeout
+		copied.Detail = "printing its result takes that long"
+		return &copied
 	}
 	return &exec.InterruptedError{}
 }

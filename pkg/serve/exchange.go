@@ -125,7 +125,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		// Without a session, another client could use the same id.
 		w.WriteHeader(http.StatusAccepted)
 		return
-	case head.calls():
+	case head.isToolCall():
 		select {
 		case x.room <- struct{}{}:
 			defer func() { <-x.room }()

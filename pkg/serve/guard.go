@@ -29,20 +29,20 @@ type guard struct {
 	warn    func(text string)
 	next    http.Handler
 
-	mu   sync.Mutex
-	told map[string]bool // texts of past warnings
+	mu     sync.Mutex
+	warned map[string]bool // texts of past warnings
 }
 
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origins := r.Header.Values("Origin")
 	switch {
-	case !g.knows(r.Host):
-		g.refuse(w, http.StatusForbidden, notServed("host", cmp.Or(hostName(r.Host), r.Host)))
-	case len(origins) > 1 || len(origins) == 1 && !g.welcomes(origins[0]):
-		g.refuse(w, http.StatusForbidden, notServed("origin", origins[0]))
+	case !g.allowsHost(r.Host):
+		g.refuse(w, http.StatusForbidden, notAllowed("host", cmp.Or(hostName(r.Host), r.Host)))
+	case len(origins) > 1 || len(origins) == 1 && !g.allowsOrigin(origins[0]):
+		g.refuse(w, http.StatusForbidden, notAllowed("origin", origins[0]))
 	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
-	case !g.admits(r.Header.Get("Authorization")):
+	case !g.authorized(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolx serve"`)
 		const text = "a request without the right token (Authorization: Bearer …) is not served"
 		g.refuse(w, http.StatusUnauthorized, text)
@@ -53,9 +53,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows reports whether a Host header names this server. It rejects other names, which could resolve to this machine
+// allowsHost reports whether a Host header names this server. It rejects other names, which could resolve to this machine
 // for an attack; addresses cannot.
-func (g *guard) knows(header string) bool {
+func (g *guard) allowsHost(header string) bool {
 	host := hostName(header)
 	if host == "localhost" {
 		return true
@@ -80,8 +80,8 @@ func hostName(header string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// welcomes reports whether pages of an origin may send requests: those on this machine, and those that the user allows.
-func (g *guard) welcomes(origin string) bool {
+// allowsOrigin reports whether pages of an origin may send requests: those on this machine, and those that the user allows.
+func (g *guard) allowsOrigin(origin string) bool {
 	named := func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }
 	if slices.ContainsFunc(g.origins, named) {
 		return true
@@ -115,9 +115,9 @@ func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin s
 	return true
 }
 
-// admits reports whether an Authorization header has the token. The comparison takes constant time, so it reveals
+// authorized reports whether an Authorization header has the token. The comparison takes constant time, so it reveals
 // neither the token nor its length.
-func (g *guard) admits(authorization string) bool {
+func (g *guard) authorized(authorization string) bool {
 	if g.token == "" {
 		return true
 	}
@@ -133,18 +133,18 @@ func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	const most = 100
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.told[text] || len(g.told) >= most {
+	if g.warned[text] || len(g.warned) >= most {
 		return
 	}
-	if g.told == nil {
-		g.told = map[string]bool{}
+	if g.warned == nil {
+		g.warned = map[string]bool{}
 	}
-	g.told[text] = true
+	g.warned[text] = true
 	g.warn("refused: " + text)
 }
 
-// notServed returns the error for a host or an origin, with the flag that allows it.
-func notServed(what, name string) string {
+// notAllowed returns the error for a host or an origin, with the flag that allows it.
+func notAllowed(what, name string) string {
 	quoted := strconv.Quote(words.Clip(name, maxErrorText))
 	return fmt.Sprintf("%s %s is not served (toolx serve --allow-%s %s)", what, quoted, what, plainWord(name))
 }

@@ -83,7 +83,7 @@ func (o *HTTPOptions) checkNames() error {
 type Endpoint struct {
 	Address  *net.TCPAddr // where it listens
 	Token    string       // that clients must send; empty: none
-	NewToken bool         // whether Listen created the token, so that the user must be told
+	NewToken bool         // whether Listen created the token, so that the user must be warned
 
 	listener net.Listener
 	server   *http.Server

@@ -120,9 +120,9 @@ func (c *stdioClient) handleLine(ctx context.Context, line requestLine) {
 	switch {
 	case head.Method == string(mcp.MethodNotificationCancelled):
 		c.cancelCall(string(head.Params.RequestID))
-	case head.asks() && !supports(head.Params.Meta.Revision):
+	case head.isRequest() && !supports(head.Params.Meta.Revision):
 		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
-	case head.calls():
+	case head.isToolCall():
 		c.beginCall(ctx, head.ID, line.bytes)
 	default:
 		answer := c.handle(ctx, head.ID, line.bytes)
@@ -150,11 +150,13 @@ func readHead(message []byte) requestHead {
 	return head
 }
 
-// asks reports whether the message is a request.
-func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
+// isRequest reports whether the message is a request.
+func (h requestHead) isRequest() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
 
-// calls reports whether the message calls a tool.
-func (h requestHead) calls() bool { return h.asks() && h.Method == string(mcp.MethodToolsCall) }
+// isToolCall reports whether the message calls a tool.
+func (h requestHead) isToolCall() bool {
+	return h.isRequest() && h.Method == string(mcp.MethodToolsCall)
+}
 
 // supports reports whether toolx serve supports a revision; most requests of older revisions do not name one. The SDK
 // treats an unknown revision as an older one (2026-07-28, basic/versioning, requires -32022).

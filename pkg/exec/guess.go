@@ -39,7 +39,7 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 			if !keep || !known {
 				continue
 			}
-			m = asMeant(schema, m)
+			m = guessValue(schema, m)
 		}
 		if !taken[name] {
 			taken[name] = true
@@ -54,8 +54,8 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 	return rawjson.Object(list)
 }
 
-// asMeant returns a parameter with the probably intended value for an invalid one; unchanged if that is unclear.
-func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
+// guessValue returns a parameter with the probably intended value for an invalid one; unchanged if that is unclear.
+func guessValue(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
 	c := coercer{ctx: context.Background(), schema: schema, budget: maxCoerced, guesses: true}
 	if property, known := schema.Property(m.Name); known && rawjson.Check(m.Value) == nil {
 		m.Value = c.value(m.Value, property, m.Name)
