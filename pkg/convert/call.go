@@ -16,40 +16,39 @@ import (
 
 // ToolCall is a model's request to call a tool.
 type ToolCall struct {
-	ID        string          // the provider's; empty where the message had none
+	ID        string          // the provider's; empty if the message has none
 	Name      string          // as the model wrote it
 	Arguments json.RawMessage // a JSON object
-	// Untyped reports that the arguments came as text (Qwen3-Coder): each value is a string that the tool's schema
-	// types.
+	// Untyped reports that the arguments are text (Qwen3-Coder): each value is a string, to be typed by the tool's schema.
 	Untyped bool
-	// Err is why the arguments could not be read, or nil; it goes to the model as the call's result.
+	// Err is why the arguments could not be read, or nil; it is the call's result for the model.
 	Err error
-	// custom reports whether the call is one of OpenAI's custom tools, whose results are of a type of their own.
+	// custom reports whether the call is one of OpenAI's custom tools, whose results have their own type.
 	custom bool
 }
 
-// Message holds the tool calls of a model's answer.
+// Message has the tool calls of a model's answer.
 type Message struct {
-	// Format is the one that results are to be written in; empty if there are no calls and no format was named.
+	// Format is the format for the results; empty if there are no calls and no format was given.
 	Format Format
 	Calls  []ToolCall
-	// Seen describes what was read, for a message that no calls were found: "an object with role, content".
+	// Seen describes the input if no calls were found: "an object with role, content".
 	Seen string
-	// Text is what the model said, where no calls were found: see WrittenCalls.
+	// Text is the model's text, if no calls were found: see WrittenCalls.
 	Text string
 }
 
 // ReadCalls reads the tool calls of a provider's call, an array of calls, an assistant message or a response. Of a
 // conversation it reads the last assistant message, without the calls that already have results. If from is empty, the
 // format is recognised. A message without calls is not an error; text that is not a message, or has another format than
-// from, is. A call that cannot be read or is not of a function (OpenAI's custom tools) has its own error.
+// from, is. A call that cannot be read or is not a function's (OpenAI's custom tools) has its own error.
 //
 // Calls of OpenAI, Mistral and Cohere look alike, and only their results differ. They count as OpenAI's, unless every
 // id has the 9 letters and digits of Mistral's, or the message has Cohere's tool_plan.
 //
 // Calls in text (Hermes, Qwen3-Coder) are read from input that is all text, and from the content of a chat message
-// without tool_calls, unless from is a provider whose calls are never text. Text in <think>, and text that is quoted as
-// code, holds no calls.
+// without tool_calls, unless from is a provider whose calls are never text. Text in <think>, and text quoted as code,
+// contains no calls.
 func ReadCalls(data []byte, from Format) (*Message, error) {
 	reader := callReader{from: from}
 	if err := reader.document(data); err != nil {
@@ -58,20 +57,20 @@ func ReadCalls(data []byte, from Format) (*Message, error) {
 	return reader.message()
 }
 
-// callReader walks a provider's message and gathers the calls in it.
+// callReader walks a provider's message and collects its calls.
 type callReader struct {
 	from  Format
 	calls []ToolCall
 	// shapes are the formats that the calls look like, one for each; empty if a call looks like several.
 	shapes []Format
-	// wrapper is the format that the message around the calls has; empty if it has none.
+	// wrapper is the format of the message around the calls; empty if unknown.
 	wrapper Format
 	seen    string
 	said    strings.Builder
 	depth   int
 }
 
-// document reads the whole input: JSON, several JSON values one after another, or a model's text.
+// document reads the whole input: JSON, a sequence of JSON values, or a model's text.
 func (r *callReader) document(data []byte) error {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if len(data) == 0 {
@@ -85,7 +84,7 @@ func (r *callReader) document(data []byte) error {
 		return nil
 	}
 	if opens := data[0] == '{' || data[0] == '['; opens {
-		if values, err := splitValues(data); err == nil { // a call on each line, say
+		if values, err := splitValues(data); err == nil { // such as a call on each line
 			r.seen = fmt.Sprintf("%d JSON values", len(values))
 			r.value(jsonschema.NewNode(rawjson.Array(values)))
 			return nil
@@ -133,10 +132,10 @@ func describeSeen(value *node) string {
 	return "an object with " + strings.Join(names, ", ")
 }
 
-// maxCallDepth bounds how deep messages may nest: a serialized message in a conversation in a request.
+// maxCallDepth bounds the nesting of messages: a serialized message in a conversation in a request.
 const maxCallDepth = 4
 
-// value reads calls from a response, a message, a conversation, a call or several.
+// value reads calls from a response, a message, a conversation, or calls.
 func (r *callReader) value(value *node) {
 	r.depth++
 	switch {
@@ -174,15 +173,14 @@ func (r *callReader) list(elements []*node) {
 		case i == last || isPiece:
 			r.value(item)
 		case messageRole(item) == "":
-			// The items of the Responses API stand beside messages. Other messages hold what tools answered, in which
-			// nothing is a call of the model.
+			// Items of the Responses API are beside messages. Other messages have results of tools, which are not calls.
 			r.call(item)
 		}
 	}
 	r.dropAnswered(before, answers)
 }
 
-// messageRole returns who wrote a message: "assistant" whatever the provider calls it, or another word; empty if the
+// messageRole returns who wrote a message: "assistant" for a model of any provider, or another word; empty if the
 // object is not a message.
 func messageRole(message *node) string {
 	if role := message.Get("role").Text(); role != "" {
@@ -200,8 +198,8 @@ func messageRole(message *node) string {
 	return serializedRole(message)
 }
 
-// serializedRole returns who wrote a message in LangChain's serialized form, by the class that its id ends in; empty if
-// it is none.
+// serializedRole returns who wrote a message in LangChain's serialized form, by the class at the end of its id; empty
+// if it is not one.
 func serializedRole(fields *node) string {
 	path := fields.Get("id").Elements()
 	if len(path) == 0 || !fields.Has("lc") {
@@ -216,7 +214,7 @@ func serializedRole(fields *node) string {
 	return ""
 }
 
-// object reads what may be a whole response, a message, or a call.
+// object reads a response, a message, or a call.
 func (r *callReader) object(fields *node) {
 	if r.call(fields) {
 		return
@@ -245,7 +243,7 @@ func (r *callReader) add(call ToolCall, shape Format) {
 	r.calls, r.shapes = append(r.calls, call), append(r.shapes, shape)
 }
 
-// unwrap finds what a response, a request or a stored message holds.
+// unwrap returns the content of a response, a request or a stored message.
 func (r *callReader) unwrap(fields *node) (inner *node, ok bool) {
 	if choices := fields.Get("choices").Elements(); len(choices) > 0 { // OpenAI, Mistral
 		return choices[0].Get("message"), true
@@ -272,7 +270,7 @@ func (r *callReader) unwrap(fields *node) (inner *node, ok bool) {
 	return fields.Value("data"), fields.Get("data").IsObject() && fields.Get("type").Text() == "ai"
 }
 
-// noteWrapper takes what the response around a chat message says of its format.
+// noteWrapper recognises the format of a response around a chat message.
 func (r *callReader) noteWrapper(response, message *node) {
 	switch {
 	case response.Has("done") || response.Has("created_at"):
@@ -282,8 +280,8 @@ func (r *callReader) noteWrapper(response, message *node) {
 	}
 }
 
-// content reads the calls of an assistant's message, or those among its parts. What the parts hold is not looked into:
-// it may be what a tool of the provider answered.
+// content reads the calls of an assistant's message, or those among its parts. It does not look into the parts, which
+// may be a result of the provider's own tool.
 func (r *callReader) content(message *node) {
 	if role := messageRole(message); role != "" && role != "assistant" {
 		return
@@ -316,8 +314,7 @@ func (r *callReader) content(message *node) {
 	}
 }
 
-// listed reads the calls that a message lists apart from its content. Each of them has a result to come, even where it
-// cannot be read.
+// listed reads the calls that a message lists apart from its content. Each needs a result, even if it cannot be read.
 func (r *callReader) listed(message *node) {
 	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
 		for _, part := range message.Get(name).Elements() {
@@ -334,7 +331,7 @@ func (r *callReader) listed(message *node) {
 	}
 }
 
-// message returns what was gathered.
+// message returns the collected calls.
 func (r *callReader) message() (*Message, error) {
 	message := &Message{Format: r.from, Calls: r.calls, Seen: r.seen}
 	if len(r.calls) == 0 {
@@ -350,12 +347,12 @@ func (r *callReader) message() (*Message, error) {
 	case !sameCalls(r.from, found):
 		return nil, fmt.Errorf("the tool calls are not in the format %s: they look like %s", r.from, found)
 	case isTextFormat(r.from):
-		message.Format = found // a chat message of such a model wants a chat message back
+		message.Format = found // a chat message of such a model needs a chat message back
 	}
 	return message, nil
 }
 
-// format returns the format that all calls share. A call with only a name fits all formats; alone, it counts as MCP's.
+// format returns the common format of all calls. A call with only a name fits all formats; alone, it counts as MCP's.
 func (r *callReader) format() (Format, error) {
 	var found Format
 	for _, shape := range r.shapes {
@@ -364,7 +361,7 @@ func (r *callReader) format() (Format, error) {
 		case found == "":
 			found = shape
 		case isChat(shape) && isChat(found):
-			// An id can have nine letters by chance; an argument object has no other reason.
+			// An id can have nine letters by chance; arguments that are an object are no accident.
 			if found != Ollama && shape != Ollama {
 				found = OpenAI
 			} else {
@@ -391,10 +388,10 @@ func sameCalls(a, b Format) bool {
 	return cmp.Or(recordOf(a).family, a) == cmp.Or(recordOf(b).family, b)
 }
 
-// answer is a result that the conversation already has. If the provider has no ids, the name identifies the call.
+// answer is a result already in the conversation. Without ids, the name identifies the call.
 type answer struct{ id, name string }
 
-// to reports whether it is the answer to a call.
+// to reports whether it is the result of a call.
 func (a answer) to(call ToolCall) bool {
 	if a.id != "" && call.ID != "" {
 		return a.id == call.ID
@@ -402,7 +399,7 @@ func (a answer) to(call ToolCall) bool {
 	return a.name == "" || a.name == call.Name
 }
 
-// dropAnswered removes the calls, from one on, that have answers: they were made before, and are not made again.
+// dropAnswered removes the calls, from one on, that have results: they were made before.
 func (r *callReader) dropAnswered(from int, answers []answer) {
 	for _, one := range answers {
 		if i := slices.IndexFunc(r.calls[from:], one.to); i >= 0 {
@@ -413,7 +410,7 @@ func (r *callReader) dropAnswered(from int, answers []answer) {
 	}
 }
 
-// answersIn returns the results that a message of any provider holds.
+// answersIn returns the results in a message of any provider.
 func answersIn(message *node) []answer {
 	role := messageRole(message)
 	for _, name := range []string{"kwargs", "data"} { // LangChain's serialized forms
@@ -449,12 +446,12 @@ func partAnswers(message *node) []answer {
 	return answers
 }
 
-// maxEncoded bounds how often arguments may have been encoded as a string.
+// maxEncoded bounds how many times arguments may be encoded as a string.
 const maxEncoded = 4
 
 var errNoToolName = errors.New("the tool call names no tool")
 
-// newCall makes a call of its parts. Arguments that cannot be read, and a missing name, are the call's own error.
+// newCall makes a call of its parts. Invalid arguments and a missing name are the call's own error.
 func newCall(id, name string, arguments *node) ToolCall {
 	object, err := readArguments(arguments.Bytes())
 	if name == "" {
@@ -463,8 +460,9 @@ func newCall(id, name string, arguments *node) ToolCall {
 	return ToolCall{ID: id, Name: name, Arguments: object, Err: err}
 }
 
-// readArguments makes one JSON object of what a model gave: an object, a string that holds one (encoded once or more),
-// nothing. The object is byte for byte the model's, unless it had to be repaired. With an error it is empty.
+// readArguments reads the arguments of a call as one JSON object: an object, a string that contains one (encoded once
+// or more), or nothing. The object is byte for byte the model's, unless it had to be repaired. With an error it is
+// empty.
 func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	none := json.RawMessage("{}")
 	for range maxEncoded {
@@ -491,7 +489,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	return none, errors.New("the arguments are JSON that was encoded as a string too many times")
 }
 
-// withoutFence removes a value from the code fence of Markdown that a model put around it.
+// withoutFence removes the Markdown code fence around a value.
 func withoutFence(text []byte) []byte {
 	const fence = "```"
 	inner, opened := bytes.CutPrefix(text, []byte(fence))

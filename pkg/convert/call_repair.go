@@ -35,7 +35,7 @@ func (r *repairer) space() {
 	r.at += len(r.text[r.at:]) - len(strings.TrimLeft(r.text[r.at:], " \t\r\n"))
 }
 
-// next reports whether the next sign, after space, is that one, and passes it.
+// next passes space and the given character, and reports whether it was there.
 func (r *repairer) next(sign byte) bool {
 	r.space()
 	if r.at == len(r.text) || r.text[r.at] != sign {
@@ -92,7 +92,7 @@ func (r *repairer) member(depth int) bool {
 	return r.value(depth)
 }
 
-// memberName reads the name of a member, which may lack its quotes where it is a name in any programming language.
+// memberName reads the name of a member, which may lack its quotes if it is an identifier.
 func (r *repairer) memberName() bool {
 	if r.at < len(r.text) && (r.text[r.at] == '"' || r.text[r.at] == '\'') {
 		return r.quoted()
@@ -109,7 +109,7 @@ func (r *repairer) memberName() bool {
 	return true
 }
 
-// quoted reads a string with the quotes of JSON or of Python.
+// quoted reads a string in JSON's or Python's quotes.
 func (r *repairer) quoted() bool {
 	quote := r.text[r.at]
 	var said strings.Builder
@@ -131,7 +131,7 @@ func (r *repairer) quoted() bool {
 	return false
 }
 
-// escape reads what JSON and Python both have after a backslash, and \'.
+// escape reads an escape that JSON and Python have in common, and \'.
 func (r *repairer) escape(said *strings.Builder) bool {
 	rest := r.text[r.at:]
 	if len(rest) < 2 {
@@ -158,7 +158,7 @@ func (r *repairer) escape(said *strings.Builder) bool {
 	return true
 }
 
-// word reads a number, or a name for a value.
+// valueOf reads a number or a word.
 func (r *repairer) valueOf() bool {
 	end := r.at
 	for end < len(r.text) && strings.IndexByte(alphanumeric+"+-.", r.text[end]) >= 0 {
@@ -176,7 +176,7 @@ func (r *repairer) valueOf() bool {
 	return json.Valid([]byte(word))
 }
 
-// namedIn returns the name of a call whose JSON is broken, for its error; empty if there is none.
+// namedIn returns the name in a call with broken JSON, for its error; empty if there is none.
 func namedIn(text string) string {
 	_, rest, ok := strings.Cut(text, `"name"`)
 	if !ok {

@@ -25,26 +25,26 @@ type ToolResult struct {
 	IsError    bool
 }
 
-// resultForm is how a provider takes the result of a call: JSON with the names of fields (see fields) in the places of
-// values. A member whose field is nil is left out.
+// resultForm is a provider's form of a call's result: JSON with names of fields (see fields) in place of values. A
+// member whose field is nil is omitted.
 type resultForm struct {
-	// asText reports that results are text, as calls are; then there is nothing else.
+	// asText reports that results are text, as calls are; the other fields do not apply.
 	asText bool
-	// turn is the member of the one user message that holds all results of a turn; empty if each is its own message.
+	// turn is the member of the user message that has all results of a turn; empty if each is its own message.
 	turn   string
 	result string
 	// text, image and structured are the forms of the parts of $content.
 	text, image, structured string
-	// empty is the text of a result that has none, because the provider refuses one without content.
+	// empty is the text of a result without content, which the provider refuses.
 	empty string
 }
 
-// WriteResults writes results as the messages (or parts) that a provider takes after the calls, all of one turn
-// together: a JSON array of messages for most, one user message for Anthropic, Gemini and Bedrock, text for Hermes.
+// WriteResults writes results as the provider's messages (or parts) after the calls, all of one turn together: a JSON
+// array of messages for most, one user message for Anthropic, Gemini and Bedrock, text for Hermes.
 //
-// Text is what models see of a result: it may have been cut, unlike Content. Images of Content are passed on if the
-// provider takes images. Ids are those of the calls. If the provider would refuse one, it is replaced by one that is
-// made of the call's id, or of its place.
+// Text is what models see of a result: unlike Content, it may have been cut. Images of Content are passed on if the
+// provider supports images. Ids are those of the calls. An id that the provider would refuse is replaced by one made of
+// the call's id, or of its place.
 func WriteResults(to Format, results []ToolResult) ([]byte, error) {
 	target := recordOf(to)
 	fitted, form := slices.Clone(results), target.result
@@ -68,7 +68,7 @@ func WriteResults(to Format, results []ToolResult) ([]byte, error) {
 	return rawjson.Marshal(written)
 }
 
-// fields returns the values of a result that forms name.
+// fields returns the values of a result by the names in forms.
 func (f resultForm) fields(result ToolResult) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{
 		"$id":     nil,
@@ -99,7 +99,7 @@ func (f resultForm) fields(result ToolResult) map[string]json.RawMessage {
 	return fields
 }
 
-// fillForm writes a form with its fields.
+// fillForm fills a form with its fields.
 func fillForm(form json.RawMessage, fields map[string]json.RawMessage) json.RawMessage {
 	if value, isField := fields[rawjson.Unquote(form)]; isField {
 		return value
@@ -120,7 +120,7 @@ func fillForm(form json.RawMessage, fields map[string]json.RawMessage) json.RawM
 	return rawjson.Object(slices.DeleteFunc(list, func(m rawjson.Member) bool { return m.Value == nil }))
 }
 
-// content returns the parts of a result, for providers that take images; nil if there are none.
+// content returns the parts of a result, for providers that support images; nil if there are none.
 func (f resultForm) content(result ToolResult) json.RawMessage {
 	if f.text == "" {
 		return nil
@@ -141,7 +141,7 @@ func (f resultForm) content(result ToolResult) json.RawMessage {
 			})
 		case isStructured && f.structured != "" && part.text == result.Text:
 			add(f.structured, map[string]json.RawMessage{"$json": structured})
-		case part.text != "": // both refuse text that is empty
+		case part.text != "": // both refuse empty text
 			add(f.text, map[string]json.RawMessage{"$text": rawjson.Quote(part.text)})
 		}
 	}
@@ -160,9 +160,9 @@ type resultPart struct {
 	image *exec.Block
 }
 
-// resultParts returns the parts of a result: images of the types that Anthropic and Bedrock take, everything else as
-// text. If the text for the model is not that of the blocks, because it was cut or the result is structured, it comes
-// first as a whole, and the images follow.
+// resultParts returns the parts of a result: images of the types that Anthropic and Bedrock support, everything else as
+// text. If the text for the model differs from that of the blocks, because it was cut or the result is structured, it
+// comes first as a whole, and the images follow.
 func resultParts(result ToolResult) []resultPart {
 	images := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	whole := len(result.Content) > 0 && result.Text == contentText(result.Content)
@@ -182,7 +182,7 @@ func resultParts(result ToolResult) []resultPart {
 	return parts
 }
 
-// contentText returns the text of MCP content as models get it: each block begins on a line of its own.
+// contentText returns the text of MCP content for models, which begins a new line for each block.
 func contentText(content []json.RawMessage) string {
 	lines := make([]string, len(content))
 	for i, raw := range content {
@@ -192,7 +192,7 @@ func contentText(content []json.RawMessage) string {
 }
 
 // mcpContent returns the content and structuredContent of a CallToolResult: the tool's own blocks, unless the text for
-// the model is a different, cut one.
+// the model was cut.
 func mcpContent(result ToolResult) (content, structured json.RawMessage) {
 	isStructured := result.Structured != nil && result.Text == string(result.Structured)
 	if isStructured {
@@ -215,7 +215,7 @@ func markedText(result ToolResult) string {
 	return errorMark + result.Text
 }
 
-// structuredValue returns the structured result, unless the text for the model is a different, cut one.
+// structuredValue returns the structured result, unless the text for the model was cut.
 func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
 		return nil, false
@@ -224,15 +224,15 @@ func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	return withoutHalves(result.Structured), isObject
 }
 
-// idRule is what a provider asks of the ids of results.
+// idRule is a provider's rule for the ids of results.
 type idRule struct {
-	optional bool                 // it does without
+	optional bool                 // no id is needed
 	takes    func(id string) bool // nil: any
-	prefix   string               // of the id that replaces one that it refuses
+	prefix   string               // of the id that replaces a refused one
 }
 
-// fit returns the id under which a provider takes the result of a call at a place of its turn. An id that the provider
-// refuses, because it came from another, becomes one that rests on it alone.
+// fit returns the id for the result of a call at a place of its turn. An id that the provider refuses, because it came
+// from another provider, is replaced by one that depends on it alone.
 func (r idRule) fit(id string, place int) string {
 	if id == "" && !r.optional {
 		id = "call_" + strconv.Itoa(place+1)
@@ -243,17 +243,17 @@ func (r idRule) fit(id string, place int) string {
 	return r.prefix + hashedID(id)
 }
 
-// mistralIDLength is the length of Mistral's ids, which are of letters and digits alone.
+// mistralIDLength is the length of Mistral's ids, which have only letters and digits.
 const mistralIDLength = 9
 
 func isMistralID(id string) bool {
 	return len(id) == mistralIDLength && strings.Trim(id, alphanumeric) == ""
 }
 
-// isPlainID reports whether Anthropic and Bedrock take an id: letters, digits, "_" and "-", 64 at most.
+// isPlainID reports whether Anthropic and Bedrock accept an id: at most 64 letters, digits, "_" and "-".
 func isPlainID(id string) bool { return len(id) <= 64 && strings.Trim(id, alphanumeric+"_-") == "" }
 
-// hashedID returns an id as Mistral demands it, made of another one.
+// hashedID returns an id in Mistral's form, made of another one.
 func hashedID(id string) string {
 	const base = 36
 	sum := sha256.Sum256([]byte(id))

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// callShape is one way in which providers write a call.
+// callShape is one form in which providers write a call.
 type callShape struct {
 	is   func(fields *node) bool
 	read func(fields *node) (ToolCall, Format)
@@ -20,7 +20,7 @@ func holds(member string) func(*node) bool {
 	return func(fields *node) bool { return fields.Get(member).IsObject() }
 }
 
-// within reads a call that stands in a member.
+// within reads a call in a member.
 func within(member string, read func(*node) (ToolCall, Format)) func(*node) (ToolCall, Format) {
 	return func(fields *node) (ToolCall, Format) { return read(fields.Get(member)) }
 }
@@ -32,8 +32,8 @@ func shapedAs(format Format, id, arguments string) func(*node) (ToolCall, Format
 	}
 }
 
-// unreadableCall stands for an entry among the calls of a model's message that is a call in no format: the model waits
-// for its result all the same.
+// unreadableCall stands for an entry among the calls of a model's message that is not a call in any format: the model
+// still expects its result.
 func unreadableCall(fields *node) ToolCall {
 	name := cmp.Or(fields.Get("function").Get("name").Text(), fields.Get("name").Text())
 	return failedCall(fields.Get("id").Text(), name,

@@ -12,12 +12,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// TextFilter parts what a model wrote, as it comes, where its server does not: its thoughts in <think>, its calls in
+// TextFilter separates a model's text as it arrives, for servers that do not: its thoughts in <think>, its calls in
 // <tool_call> (or in Qwen3-Coder's <function=…> alone), and the answer, which is the rest. Text in a code fence or
-// between backticks is a quotation, and part of the answer whatever it says. So is a mark that no call follows.
+// between backticks is a quotation, and part of the answer. So is a mark without a call.
 //
-// However the text is cut into pieces, the outcome is the same. What cannot be told yet is held back: the beginning of
-// a mark, of code between backticks, or of a call.
+// The result does not depend on how the text is split into pieces. Text that is still ambiguous is held back: the
+// beginning of a mark, of code between backticks, or of a call.
 type TextFilter struct {
 	say, think func(text string)
 	// calls are the calls with their marks.
@@ -26,19 +26,19 @@ type TextFilter struct {
 	out     strings.Builder // of the answer, see flush
 	pending []byte          // held back
 	inside  block
-	looked  int  // bytes of pending that were searched for the block's end
-	quoted  bool // the search stands in a JSON string
+	looked  int  // bytes of pending that were already searched for the block's end
+	quoted  bool // the search is inside a JSON string
 	escaped bool // and after its backslash
 
-	fence     string          // the mark of the code fence that is open, empty outside of one
-	mayThink  bool            // no <think> stands in the fence: a </think> there ends what began in the prompt
-	lead      bool            // on this line there was nothing but what may stand before a fence
+	fence     string          // the mark of the open code fence, empty outside of one
+	mayThink  bool            // no <think> is in the fence: a </think> there ends thoughts that began in the prompt
+	lead      bool            // the line has only what may precede a fence
 	said      bool            // the answer has begun
-	space     strings.Builder // in front of it; it is dropped before a block
+	space     strings.Builder // before it; dropped before a block
 	hadBlocks bool
 }
 
-// block is what the text is inside of.
+// block is the part of the text that the filter is in.
 type block int
 
 const (
@@ -55,7 +55,7 @@ func NewTextFilter(say, think func(text string)) *TextFilter {
 	return &TextFilter{say: say, think: think, lead: true}
 }
 
-// Calls returns the calls so far, with their marks, each on a line or more of its own.
+// Calls returns the calls so far, with their marks, each on its own lines.
 func (f *TextFilter) Calls() string {
 	var out strings.Builder
 	for _, call := range f.calls {
@@ -64,7 +64,7 @@ func (f *TextFilter) Calls() string {
 	return out.String()
 }
 
-// Write takes the next piece.
+// Write processes the next piece.
 func (f *TextFilter) Write(text string) {
 	f.pending = append(f.pending, text...)
 	for f.step(false) {
@@ -72,14 +72,14 @@ func (f *TextFilter) Write(text string) {
 	f.flush()
 }
 
-// End passes on what was held back: nothing more will come.
+// End passes on the text that was held back.
 func (f *TextFilter) End() {
 	for f.step(true) {
 	}
 	f.flush()
 }
 
-// flush passes the answer on as far as it is known: in one piece, not in as many as there were decisions.
+// flush passes on the answer so far, in one piece.
 func (f *TextFilter) flush() {
 	if f.out.Len() > 0 {
 		f.say(f.out.String())
@@ -87,8 +87,8 @@ func (f *TextFilter) flush() {
 	}
 }
 
-// step decides about the beginning of what is pending; false means that it cannot, or that nothing is pending. last
-// says that no more will come.
+// step processes the beginning of the pending text; false means that it needs more, or that nothing is pending. last
+// says that no more text follows.
 func (f *TextFilter) step(last bool) bool {
 	if len(f.pending) == 0 {
 		return false
@@ -103,11 +103,11 @@ func (f *TextFilter) step(last bool) bool {
 	}
 	switch at := bytes.IndexAny(f.pending, "\n`~<"); {
 	case at < 0:
-		f.tell(len(f.pending))
+		f.pass(len(f.pending))
 	case at > 0:
-		f.tell(at)
+		f.pass(at)
 	case f.pending[0] == '\n':
-		f.tell(1)
+		f.pass(1)
 		f.lead = true
 	case f.pending[0] == '<':
 		return f.stepMark(last)
@@ -117,19 +117,19 @@ func (f *TextFilter) step(last bool) bool {
 	return true
 }
 
-// take takes n bytes away from what is pending.
-func (f *TextFilter) take(n int) string {
+// cut removes n bytes of the pending text.
+func (f *TextFilter) cut(n int) string {
 	text := string(f.pending[:n])
 	f.pending = f.pending[n:]
 	return text
 }
 
-// tell adds n bytes to the answer. Space around a block in front of it is not part of it.
-func (f *TextFilter) tell(n int) {
-	text := f.take(n)
+// pass adds n bytes to the answer. Space around a leading block is not part of it.
+func (f *TextFilter) pass(n int) {
+	text := f.cut(n)
 	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
 	if !f.said {
-		if strings.Trim(text, " \t\r\n") == "" { // no other space, which may be cut in two
+		if strings.Trim(text, " \t\r\n") == "" { // no other space, which may be split
 			f.space.WriteString(text)
 			return
 		}
@@ -151,7 +151,7 @@ func (f *TextFilter) stepCode(last bool) bool {
 	if n == len(f.pending) && !last {
 		return false
 	}
-	const most = 1 << 10 // a longer line is no fence's, and longer code stands in a fence
+	const most = 1 << 10 // a fence's line is shorter, and longer code is in a fence
 	rest := f.pending[n:min(len(f.pending), n+most)]
 	last = last || len(rest) == most
 	if f.lead && n >= len("```") {
@@ -163,16 +163,16 @@ func (f *TextFilter) stepCode(last bool) bool {
 			if f.fence[0] == mark[0] && n >= len(f.fence) && len(bytes.TrimSpace(line)) == 0 {
 				f.fence = ""
 			}
-			f.tell(n)
+			f.pass(n)
 			return true
 		case mark[0] == '~' || bytes.IndexByte(line, '`') < 0:
 			f.fence, f.mayThink = string(f.pending[:n]), true
-			f.tell(n)
+			f.pass(n)
 			return true
 		}
 	}
 	if mark[0] == '~' || f.fence != "" {
-		f.tell(n)
+		f.pass(n)
 		return true
 	}
 	paragraph, _, whole := bytes.Cut(rest, []byte("\n\n"))
@@ -184,24 +184,24 @@ func (f *TextFilter) stepCode(last bool) bool {
 		at += next
 		length := runLength(paragraph[at:])
 		if at += length; at == len(paragraph) && !whole && !last {
-			break // the run may go on
+			break // the run may continue
 		}
 		if length == n {
-			f.tell(n + at)
+			f.pass(n + at)
 			return true
 		}
 	}
 	if !whole && !last {
 		return false
 	}
-	f.tell(n)
+	f.pass(n)
 	return true
 }
 
-// runLength returns how often the first sign stands at the beginning of a text.
+// runLength returns how often the first character is repeated at the beginning of a text.
 func runLength(text []byte) int { return len(text) - len(bytes.TrimLeft(text, string(text[:1]))) }
 
-// stepMark reads what begins with "<".
+// stepMark reads text that begins with "<".
 func (f *TextFilter) stepMark(last bool) bool {
 	for _, mark := range []string{thinkOpen, thinkClose, callOpen, callClose, functionOpen} {
 		if !last && len(f.pending) < len(mark) && strings.HasPrefix(mark, string(f.pending)) {
@@ -212,25 +212,25 @@ func (f *TextFilter) stepMark(last bool) bool {
 		}
 		f.mayThink = f.mayThink && mark != thinkOpen
 		if f.fence != "" && mark == thinkClose && f.lead && f.mayThink {
-			f.fence = "" // what the model thinks ends with its thinking, quoted or not
+			f.fence = "" // </think> ends the thoughts, quoted or not
 		}
 		if f.fence == "" {
 			return f.begin(mark, last)
 		}
 	}
-	f.tell(1)
+	f.pass(1)
 	return true
 }
 
-// begin enters the block that a mark begins, where it does.
+// begin enters the block of a mark, if it begins one.
 func (f *TextFilter) begin(mark string, last bool) bool {
 	switch mark {
 	case thinkOpen:
-		if f.lead { // else the answer speaks of the mark
+		if f.lead { // else the answer mentions the mark
 			f.enter(thoughts, len(mark))
 			return true
 		}
-	case thinkClose: // of what began in the prompt; calls in it were only thought of
+	case thinkClose: // of thoughts that began in the prompt; calls in them do not count
 		if f.lead || len(f.calls) > 0 {
 			f.calls = nil
 			f.enter(prose, len(mark))
@@ -258,13 +258,13 @@ func (f *TextFilter) begin(mark string, last bool) bool {
 			return true
 		}
 	}
-	f.tell(len(mark))
+	f.pass(len(mark))
 	return true
 }
 
-// enter begins a block, after n bytes that are dropped.
+// enter begins a block, and drops n bytes before it.
 func (f *TextFilter) enter(inside block, n int) {
-	f.take(n)
+	f.cut(n)
 	f.inside, f.hadBlocks, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
 }
 
@@ -283,11 +283,11 @@ func (f *TextFilter) stepThoughts(last bool) bool {
 	return false
 }
 
-// thought passes on n bytes of what the model thinks.
+// thought passes on n bytes of thoughts.
 func (f *TextFilter) thought(n int) {
 	if n > 0 {
 		f.flush()
-		f.think(f.take(n))
+		f.think(f.cut(n))
 	}
 }
 
@@ -301,15 +301,15 @@ func partOf(text []byte, mark string) int {
 	return 0
 }
 
-// beginsMark reports whether text may go on as one of some marks.
+// beginsMark reports whether text may become one of some marks.
 func beginsMark(text []byte, marks ...string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool {
 		return len(text) < len(mark) && strings.HasPrefix(mark, string(text))
 	})
 }
 
-// stepJSON looks for the end of a call in JSON. A mark in one of its strings is none; the beginning of another call
-// ends it as well.
+// stepJSON looks for the end of a call in JSON. A mark in one of its strings does not count; the beginning of another
+// call also ends it.
 func (f *TextFilter) stepJSON(last bool) bool {
 	opening, closing := callOpen, callClose
 	if f.inside == bareJSON {
@@ -344,8 +344,8 @@ func (f *TextFilter) stepJSON(last bool) bool {
 	return f.endBareJSON()
 }
 
-// endBareJSON ends a call whose end was not found: a quote that is not closed hides it, or the model stopped before it.
-// Anything else is prose that speaks of the mark.
+// endBareJSON ends a call without an end: an open quote hides it, or the model stopped before it. Anything else is
+// prose that mentions the mark.
 func (f *TextFilter) endBareJSON() bool {
 	if at := bytes.Index(f.pending, []byte(functionClose)); at >= 0 {
 		return f.endCall(at + len(functionClose))
@@ -354,12 +354,12 @@ func (f *TextFilter) endBareJSON() bool {
 		return f.endCall(len(f.pending))
 	}
 	f.inside = prose
-	f.tell(len(functionOpen))
+	f.pass(len(functionOpen))
 	return true
 }
 
-// argumentsAt returns where the JSON of <function=NAME>{…} begins; zero if parameters follow the name, less than zero
-// if that cannot be told yet.
+// argumentsAt returns where the JSON of <function=NAME>{…} begins; zero if parameters follow the name, negative if it
+// is not known yet.
 func argumentsAt(call []byte) int {
 	_, rest, _ := bytes.Cut(call, []byte(functionOpen))
 	_, body, _ := bytes.Cut(rest, []byte(">"))
@@ -373,7 +373,7 @@ func argumentsAt(call []byte) int {
 	return 0
 }
 
-// stepXML looks for the end of a call whose values are plain text.
+// stepXML looks for the end of a call with plain text values.
 func (f *TextFilter) stepXML(last bool) bool {
 	if f.looked == 0 {
 		at := argumentsAt(f.pending)
@@ -405,9 +405,9 @@ func (f *TextFilter) stepXML(last bool) bool {
 	}
 	f.looked = max(f.looked, len(f.pending)-partOf(f.pending, mark))
 	switch {
-	case last && f.inside == bareCall: // prose that speaks of the mark
+	case last && f.inside == bareCall: // prose that mentions the mark
 		f.inside = prose
-		f.tell(len(functionOpen))
+		f.pass(len(functionOpen))
 		return true
 	case last:
 		return f.endCall(len(f.pending))
@@ -417,7 +417,7 @@ func (f *TextFilter) stepXML(last bool) bool {
 
 // endCall ends a call after n bytes.
 func (f *TextFilter) endCall(n int) bool {
-	f.calls, f.lead = append(f.calls, f.take(n)), false
+	f.calls, f.lead = append(f.calls, f.cut(n)), false
 	f.enter(prose, 0)
 	return true
 }
@@ -433,8 +433,8 @@ const (
 	functionTag   = "<function>"
 )
 
-// text reads the calls in a model's text (see TextFilter). Calls that are quoted do not count, nor those in the model's
-// thinking, which is what stands in <think>, and what stands before a </think> whose beginning was part of the prompt.
+// text reads the calls in a model's text (see TextFilter). Quoted calls do not count, nor those in the model's
+// thoughts: text in <think>, and text before a </think> whose beginning was part of the prompt.
 func (r *callReader) text(text string) {
 	filter := NewTextFilter(func(string) {}, func(string) {})
 	filter.Write(text)
@@ -450,7 +450,7 @@ func (r *callReader) text(text string) {
 	}
 }
 
-// cutAtMark parts text at the first of some marks, all of which begin with "<"; mark and rest are empty if there is
+// cutAtMark splits text at the first of some marks, all of which begin with "<"; mark and rest are empty if there is
 // none.
 func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	for at := 0; ; at++ {
@@ -467,8 +467,8 @@ func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	}
 }
 
-// textCall reads what follows <tool_call>: JSON, Qwen3-Coder's XML, or <function>NAME</function> and JSON. The block
-// may lack its end. Anything else is prose that speaks of the mark.
+// textCall reads the text after <tool_call>: JSON, Qwen3-Coder's XML, or <function>NAME</function> and JSON. The block
+// may lack its end. Anything else is prose that mentions the mark.
 func (r *callReader) textCall(text string) (rest string) {
 	body := strings.TrimLeft(text, " \t\r\n")
 	switch {
@@ -482,7 +482,7 @@ func (r *callReader) textCall(text string) (rest string) {
 	return text
 }
 
-// hermesCalls reads JSON values up to the end of their block: one, as models are taught, or several.
+// hermesCalls reads JSON values up to the end of their block: usually one, sometimes several.
 func (r *callReader) hermesCalls(text string) (rest string) {
 	for {
 		value, end, err := jsonPrefix(text)
@@ -503,7 +503,7 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 	}
 }
 
-// jsonPrefix reads the JSON value that text begins with, repaired where that is certain.
+// jsonPrefix reads the JSON value at the beginning of text, repaired if that is unambiguous.
 func jsonPrefix(text string) (value *node, end int, err error) {
 	var raw json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -516,7 +516,7 @@ func jsonPrefix(text string) (value *node, end int, err error) {
 	return nil, 0, err
 }
 
-// functionIn returns the function of a call that is written as OpenAI's API does, or the call itself.
+// functionIn returns the function of a call in the form of OpenAI's API, or the call itself.
 func functionIn(call *node) *node {
 	if function := call.Get("function"); function.IsObject() && !call.Has("name") {
 		return function
@@ -524,7 +524,7 @@ func functionIn(call *node) *node {
 	return call
 }
 
-// hermesObject reads {"name", "arguments"}; some models say "parameters", and some write the call as OpenAI's API does.
+// hermesObject reads {"name", "arguments"}; some models write "parameters", and some write the form of OpenAI's API.
 func (r *callReader) hermesObject(value *node) {
 	fields := functionIn(value)
 	arguments := fields.Value("arguments")
@@ -534,7 +534,7 @@ func (r *callReader) hermesObject(value *node) {
 	r.add(newCall(fields.Get("id").Text(), fields.Get("name").Text(), arguments), Hermes)
 }
 
-// taggedCall reads a call whose name stands in a tag of its own, from after <function> on:
+// taggedCall reads a call whose name has its own tag, from after <function> on:
 //
 //	NAME</function>
 //	{"P": "value"}
@@ -547,7 +547,7 @@ func (r *callReader) taggedCall(text string) (rest string) {
 	return r.namedCall(strings.TrimSpace(name), strings.TrimLeft(body, " \t\r\n"), callClose, Hermes)
 }
 
-// namedCall reads the JSON arguments of a call whose name stands before them; closing is the mark that ends it.
+// namedCall reads the JSON arguments of a call after its name; closing is the mark that ends it.
 func (r *callReader) namedCall(name, text, closing string, shape Format) (rest string) {
 	if text == "" || strings.HasPrefix(text, closing) {
 		r.add(newCall("", name, nil), shape)
@@ -561,8 +561,8 @@ func (r *callReader) namedCall(name, text, closing string, shape Format) (rest s
 	return text[end:]
 }
 
-// brokenCall keeps a call whose JSON cannot be read, for the model to be told; closing is the mark that ends it. A name
-// that is empty is looked for in the JSON.
+// brokenCall adds a call with invalid JSON, so that the model sees the error; closing is the mark that ends it. An
+// empty name is searched in the JSON.
 func (r *callReader) brokenCall(text, name, closing string, err error) (rest string) {
 	body, mark, rest := cutAtMark(text, closing, callOpen)
 	switch mark {
@@ -579,9 +579,9 @@ func (r *callReader) brokenCall(text, name, closing string, err error) (rest str
 }
 
 // writeHermesResults writes the text of a user turn, as the chat templates of Hermes and Qwen do: a block for each
-// result, in the calls' order.
+// result, in the order of the calls.
 func writeHermesResults(results []ToolResult) []byte {
-	// A tool's text must not end its own block, nor speak for another tool.
+	// A tool's text must not end its own block, nor imitate another tool's.
 	marks := strings.NewReplacer("<tool_response>", "< tool_response>", "</tool_response>", "< /tool_response>")
 	blocks := make([]string, len(results))
 	for i, result := range results {
@@ -605,8 +605,8 @@ var errCutCall = errors.New("the tool call ends before its " + functionClose)
 //	</parameter>
 //	</function>
 //
-// or, as other models have it, NAME>{"P": "value"}</function>. Values of parameters are text without any escaping, so
-// that nothing but the place of a closing mark tells it from the value (see parameterEnd).
+// or, from other models, NAME>{"P": "value"}</function>. Values of parameters are text without any escaping, so that
+// only the place of a closing mark distinguishes it from the value (see parameterEnd).
 func (r *callReader) qwenCoderCall(text string) (rest string) {
 	name, rest, ok := strings.Cut(text, ">")
 	if !ok || strings.ContainsAny(name, "<\n") {
@@ -636,7 +636,7 @@ func (r *callReader) qwenCoderCall(text string) (rest string) {
 // maxParameters bounds the parameters of one call in text.
 const maxParameters = 500
 
-// qwenCoderParameters reads the parameters that text begins with.
+// qwenCoderParameters reads the parameters at the beginning of text.
 func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err error) {
 	names := make(map[string]bool)
 	for {
@@ -660,8 +660,8 @@ func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err 
 	}
 }
 
-// qwenCoderParameter reads one parameter, from after "<parameter=" on. The line breaks next to its marks are not part
-// of the value.
+// qwenCoderParameter reads one parameter, from after "<parameter=" on. Line breaks next to its marks are not part of
+// the value.
 func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	name, body, ok := strings.Cut(text, ">")
 	if !ok {
@@ -675,9 +675,9 @@ func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	return strings.TrimSpace(name), value, body[end+size:], true
 }
 
-// parameterEnd finds where a value ends, and the length of the mark there: at the first </parameter> after which
-// another parameter or the function's end follows, since the value may hold one itself; where the model forgot it, at
-// what should follow it. It is negative if the value does not end.
+// parameterEnd returns where a value ends, and the length of the mark there: at the first </parameter> before another
+// parameter or the function's end, because the value may contain one itself; without it, at what should follow it. It
+// is negative if the value does not end.
 func parameterEnd(body string) (end, size int) {
 	for at := 0; ; {
 		i := strings.Index(body[at:], parameterClose)

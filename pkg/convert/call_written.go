@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// maxTried bounds how many lines of a text are tried as the beginning of JSON: each try reads to its end.
+// maxTried bounds the lines of a text that are tried as the beginning of JSON: each attempt reads to its end.
 const maxTried = 64
 
-// WrittenCalls returns what looks like calls in text that ReadCalls found no calls in: JSON that begins a line, in a
-// code fence or not, with a name and arguments; and calls with marks that are not read from text of that provider.
-// A model may also quote such text, so that a person decides whether it runs.
+// WrittenCalls returns likely calls in text without calls for ReadCalls: JSON that begins a line, in a code fence or
+// not, with a name and arguments; and calls with marks that are not read from text of that provider. The text may be a
+// quotation, so a person decides whether it runs.
 func WrittenCalls(text string) []ToolCall {
 	var r callReader
 	r.text(text)
@@ -34,7 +34,7 @@ func WrittenCalls(text string) []ToolCall {
 	return r.calls
 }
 
-// written reads a call that is written as text, an array of them, or a message with tool_calls.
+// written reads a call written as text, an array of them, or a message with tool_calls.
 func (r *callReader) written(value *node) {
 	for _, element := range value.Elements() {
 		if element.IsObject() {
@@ -51,8 +51,8 @@ func (r *callReader) written(value *node) {
 	}
 }
 
-// isWrittenCall reports whether an object names a tool and has arguments for it. The definition of a tool, which an
-// answer may quote, has a schema where some models put the arguments.
+// isWrittenCall reports whether an object names a tool and has arguments for it. A tool's definition, which an answer
+// may quote, has a schema where some models put the arguments.
 func isWrittenCall(fields *node) bool {
 	fields = functionIn(fields)
 	if fields.Get("name").Text() == "" {

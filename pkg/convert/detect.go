@@ -9,9 +9,9 @@ import (
 	"toolx/pkg/fault"
 )
 
-// AmbiguousError says that a tool can be read in several formats, which come to different tools.
+// AmbiguousError says that a tool can be read in several formats, with different results.
 type AmbiguousError struct {
-	Tool       string // its name; "#2" for the second, where it has none
+	Tool       string // its name; "#2" for the second if it has none
 	Candidates []Format
 }
 
@@ -28,7 +28,7 @@ func (e *AmbiguousError) Hint() string {
 	return "choose one: " + strings.Join(choices, ", or ")
 }
 
-// Kind says that the choice is the user's.
+// Kind says that the user has to choose.
 func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
 // hasSchema reports whether an object has a tool's schema in any format.
@@ -69,8 +69,8 @@ func readAs(list *node, format Format) (*node, error) {
 	return source.layout.read(list, format)
 }
 
-// recognise reads an element in the one format whose marks it has. With marks of several formats, it counts whether the
-// readings differ.
+// recognise reads an element in the format whose marks it has. If it has marks of several, their readings must not
+// differ.
 func recognise(list *node) (*node, Format, error) {
 	var (
 		candidates []Format
@@ -105,7 +105,7 @@ func recognise(list *node) (*node, Format, error) {
 	return nil, "", errUnknown(list)
 }
 
-// choices returns the formats that a user can name.
+// choices returns the candidates by names that a user can give.
 func choices(candidates []Format) []Format {
 	named := slices.Clone(candidates)
 	for i, format := range named {
@@ -116,7 +116,7 @@ func choices(candidates []Format) []Format {
 	return named
 }
 
-// sameTool compares two readings by what every format can say.
+// sameTool compares two readings by the fields that all formats have.
 func sameTool(a, b *node) bool {
 	one, err := commonFieldsOf(a)
 	if err != nil {
@@ -126,7 +126,7 @@ func sameTool(a, b *node) bool {
 	return err == nil && one.same(other)
 }
 
-// errUnknown says why an object looks like no tool.
+// errUnknown says why an object is not a tool.
 func errUnknown(list *node) error {
 	kind := list.Get("type").Text()
 	switch {

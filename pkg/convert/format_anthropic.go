@@ -12,7 +12,7 @@ func anthropicFormats() []*record {
 		// Tools that Anthropic runs itself are server_tool_use, and do not count.
 		calls: []callShape{{ofType("tool_use"), shapedAs(Anthropic, "id", "input")}},
 		ids:   idRule{takes: isPlainID, prefix: "call_"},
-		result: resultForm{ // all results of a turn stand in one user message, before any text
+		result: resultForm{ // all results of a turn are in one user message, before any text
 			turn:   "content",
 			result: `{"type":"tool_result","tool_use_id":"$id","content":"$content","is_error":"$failed"}`,
 			text:   `{"type":"text","text":"$text"}`,

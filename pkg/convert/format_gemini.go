@@ -52,14 +52,14 @@ var geminiProfile = profile{
 	key:              pattern(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`),
 }
 
-// isPythonGeminiCall recognises Gemini's call as its Python library spells it, unless it is a function_call of OpenAI,
-// which is deprecated.
+// isPythonGeminiCall recognises Gemini's call in its Python library's spelling, unless it is OpenAI's deprecated
+// function_call.
 func isPythonGeminiCall(fields *node) bool {
 	call := fields.Get("function_call")
 	return call.IsObject() && !call.Has("arguments")
 }
 
-// geminiVariant returns which of two schemas a declaration has.
+// geminiVariant returns which of the two kinds of schema a declaration has.
 func geminiVariant(element *node) Format {
 	if looksLikeGeminiJSON(element) && !element.Has("parameters") {
 		return GeminiJSON
@@ -67,17 +67,16 @@ func geminiVariant(element *node) Format {
 	return Gemini
 }
 
-// geminiMost is how many function declarations Gemini takes in a request.
+// geminiMost bounds the function declarations in a request to Gemini.
 const geminiMost = 512
 
-// geminiNames returns the rule that the API's error message gives, which is stricter than the documentation: 64
-// characters, and no colon.
+// geminiNames returns the rule in the API's error message, which is stricter than the documentation: 64 characters, and
+// no colon.
 func geminiNames() nameRule {
 	return nameRule{longest: longestName, signs: "_.-", notFirst: "0123456789.-"}
 }
 
-// geminiDocument wraps the declarations as a request has them. An empty list of declarations is refused, so there is
-// none.
+// geminiDocument wraps the declarations as in a request. An empty list is refused, so there is none.
 func geminiDocument(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return []byte("[]")
@@ -93,7 +92,7 @@ func looksLikeGemini(element *node) bool {
 	return element.Has(nameMember) && hasGeminiTypes(element.Value("parameters"))
 }
 
-// fromGemini makes JSON Schema of parameters.
+// fromGemini converts parameters to JSON Schema.
 func fromGemini(element *node) (*node, error) {
 	element = withName(element, "parameters_json_schema", "parametersJsonSchema")
 	if !element.Has("parameters") {
@@ -124,7 +123,8 @@ func hasGeminiTypes(schema *node) bool {
 		schema.Has("items") && hasGeminiTypes(schema.Get("items"))
 }
 
-// plainSchema makes JSON Schema of one of Gemini's: types in small letters, nullable as one of them, counts as numbers.
+// plainSchema converts one of Gemini's schemas to JSON Schema: types in lower case, nullable as a type, counts as
+// numbers.
 func plainSchema(schema *node) *node {
 	if !schema.IsObject() {
 		return schema
@@ -157,7 +157,7 @@ func plainKeyword(m member, nullable bool) *node {
 	return m.Node
 }
 
-// plainType writes the type, beside null where that is allowed.
+// plainType writes the type, and null if it is allowed.
 func plainType(kind *node, nullable bool) *node {
 	switch name := strings.ToLower(kind.Text()); {
 	case !kind.IsString():
@@ -169,7 +169,7 @@ func plainType(kind *node, nullable bool) *node {
 	}
 }
 
-// withNull adds an element to an array where null is allowed.
+// withNull adds an element to an array if null is allowed.
 func withNull(list, null *node, nullable bool) *node {
 	if !list.IsArray() || !nullable || containsJSON(list.Elements(), null) {
 		return list

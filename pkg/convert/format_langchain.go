@@ -10,8 +10,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// langChainFormats returns the tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot
-// be written.
+// langChainFormats returns the tool objects of LangChain JS, as far as JSON can express them: invoke is a function and
+// cannot be written.
 func langChainFormats() []*record {
 	return []*record{{
 		format: LangChain, label: "LangChain", layout: flat("schema"), aliases: []string{pythonSchema},
@@ -27,7 +27,7 @@ func langChainFormats() []*record {
 	}}
 }
 
-// pythonSchema is where LangChain's Python library keeps a tool's schema, which its JavaScript library calls schema.
+// pythonSchema is the member for a tool's schema in LangChain's Python library; its JavaScript library has schema.
 const pythonSchema = "args_schema"
 
 func looksLikeLangChain(element *node) bool {
@@ -38,8 +38,8 @@ func looksLikeLangChain(element *node) bool {
 // isLangChains recognises LangChain's internal members.
 func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
 
-// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and missing ones come from
-// lc_kwargs. Other members stay, except LangChain's internal ones.
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name overrides name, and missing ones come from
+// lc_kwargs. Other members are kept, except LangChain's internal ones.
 func unwrapLangChain(element *node) (*node, error) {
 	if element.Has("lc") {
 		var err error
@@ -66,7 +66,7 @@ func unwrapLangChain(element *node) (*node, error) {
 	return found, nil
 }
 
-// inJavaScript calls the schema of a tool that was written by Python as JavaScript does.
+// inJavaScript renames the schema of a tool from Python as in JavaScript.
 func inJavaScript(element *node) *node {
 	if schema := element.Value(pythonSchema); element.Get(pythonSchema).IsObject() && element.Value("schema") == nil {
 		return with(without(element, "schema", pythonSchema), "schema", schema)
@@ -74,7 +74,7 @@ func inJavaScript(element *node) *node {
 	return element
 }
 
-// constructed takes the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
+// constructed returns the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
 // tools cannot be serialized, and say so in type.
 func constructed(element *node) (*node, error) {
 	if element.Get("type").Text() == "constructor" && element.Get("kwargs").IsObject() {
@@ -87,7 +87,7 @@ func constructed(element *node) (*node, error) {
 		"export name, description and schema of the tool instead, the schema with z.toJSONSchema")
 }
 
-// fallback chooses the second value where the first is missing, or is a zod schema and the second is not.
+// fallback returns the second value if the first is missing, or is a zod schema and the second is not.
 func fallback(first, second *node) *node {
 	if first == nil || (second != nil && isZod(first) && !isZod(second)) {
 		return second
@@ -95,8 +95,7 @@ func fallback(first, second *node) *node {
 	return first
 }
 
-// saysMore reports whether a member is worth keeping: not one of the common fields, a function or a setting that is
-// off.
+// saysMore reports whether a member is kept: it is not a common field, a function or a setting that is off.
 func saysMore(m member) bool {
 	switch m.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
@@ -107,7 +106,7 @@ func saysMore(m member) bool {
 	return !isAtRest(m.Node)
 }
 
-// writeLangChain says the name as lc_name too, so that the rule that reads it gives the same tool back.
+// writeLangChain also writes the name as lc_name, so that reading it returns the same tool.
 func writeLangChain(e commonFields, definition *node) *node {
 	whole := flat("schema").fill(formFor(LangChain, definition), e)
 	whole.Set("schema", e.schema)
@@ -121,8 +120,8 @@ func isLangChainCall(fields *node) bool {
 	return fields.Get("name").Text() != "" && (fields.Get("type").Text() == "tool_call" || fields.Has("args"))
 }
 
-// readInvalidLangChainCall reads what LangChain keeps of a call that it could not read: {"name", "args": "<text>",
-// "id", "error", "type": "invalid_tool_call"}.
+// readInvalidLangChainCall reads LangChain's form of a call that it could not read: {"name", "args": "<text>", "id",
+// "error", "type": "invalid_tool_call"}.
 func readInvalidLangChainCall(fields *node) (ToolCall, Format) {
 	why := cmp.Or(fields.Get("error").Text(), "they are not valid JSON")
 	return failedCall(fields.Get("id").Text(), fields.Get("name").Text(),

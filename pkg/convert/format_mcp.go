@@ -11,11 +11,11 @@ func mcpFormats() []*record {
 	return []*record{
 		{
 			format: Custom, label: "custom", hidden: true, layout: flat("parameters"), marks: looksCustom,
-			looksLike: OpenAI, // whose function it is, without its wrapping
+			looksLike: OpenAI, // its function, without the wrapping
 			read:      readCustom,
 		},
 		{
-			// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
+			// MCP's rule for names (1 to 128 of A-Z a-z 0-9 _ . -) is a SHOULD that servers ignore, so names are kept.
 			format: MCP, label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
 			schema: profile{untouched: true},
 			calls:  []callShape{{isMCPCall, readMCPCall}},
@@ -35,13 +35,13 @@ func looksLikeMCP(element *node) bool {
 		element.Has("annotations", "outputSchema", "icons", "execution")
 }
 
-// readMCP leaves the definition as it is.
+// readMCP returns the definition unchanged.
 func readMCP(element *node) (*node, error) {
 	_, err := flat(schemaMember).commonFields(element)
 	return element, err
 }
 
-// writeMCP changes no more of the definition than the common fields require.
+// writeMCP changes only the common fields of the definition.
 func writeMCP(e commonFields, definition *node) *node {
 	changed := definition.Clone()
 	changed.Set(nameMember, jsonschema.Quoted(e.name))
@@ -59,8 +59,8 @@ func isMCPCall(fields *node) bool {
 	return fields.Get("name").Text() != "" && !hasBeyond(fields, "name", "arguments", "_meta", "id")
 }
 
-// readMCPCall reads either form. The id is the request's, as it is written there. A name alone does not mark MCP's
-// format: LangChain and Gemini's libraries may leave empty arguments out.
+// readMCPCall reads either form. The id is the request's, as it is written there. A name alone does not identify MCP's
+// format: LangChain and Gemini's libraries may omit empty arguments.
 func readMCPCall(fields *node) (ToolCall, Format) {
 	id := rawjson.Unquote(fields.Value("id").Bytes())
 	format := MCP
@@ -72,7 +72,7 @@ func readMCPCall(fields *node) (ToolCall, Format) {
 	return newCall(id, fields.Get("name").Text(), fields.Value("arguments")), format
 }
 
-// looksCustom recognises a config's tool by its implementation, else by having parameters, or no schema at all, and
+// looksCustom recognises a config's tool by its implementation, or by having parameters, or no schema at all, and
 // nothing of another format.
 func looksCustom(element *node) bool {
 	switch {
@@ -86,10 +86,10 @@ func looksCustom(element *node) bool {
 	return !hasSchema(element) && !looksLikeMCP(element) && !looksLikeLangChain(element)
 }
 
-// readCustom renames the schema and keeps members that MCP knows. It drops how the tool is run. Other members are kept
-// as OpenAI's.
+// readCustom renames the schema and keeps members that MCP has. It drops the implementation. Other members are kept as
+// OpenAI's.
 func readCustom(element *node) (*node, error) {
-	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
+	for _, name := range []string{schemaMember, "schema"} { // a config may use these as well
 		element = withName(element, name, "parameters")
 	}
 	found, err := flat("parameters").commonFields(element)
@@ -112,7 +112,7 @@ func readCustom(element *node) (*node, error) {
 	return definition, nil
 }
 
-// functionForm returns the form of a function without its wrapping; nil if it has the common fields alone.
+// functionForm returns the form of a function without its wrapping; nil if it only has the common fields.
 func functionForm(function *node) *node {
 	if !hasBeyond(function, nameMember, descriptionMember, "parameters") {
 		return nil

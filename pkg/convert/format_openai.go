@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// The limits of OpenAI: how many tools it takes in a request ("array too long … maximum length 128"), and the length
-// of descriptions that its documentation once gave.
+// The limits of OpenAI: the number of tools in a request ("array too long … maximum length 128"), and the length of
+// descriptions that its documentation once had.
 const (
 	openaiMost    = 128
 	openaiLongest = 1024
@@ -28,7 +28,7 @@ func openAIFormats() []*record {
 		family: OpenAI,
 		result: resultForm{result: `{"role":"tool","tool_call_id":"$id","content":"$text"}`},
 	}
-	strict := chat // where the model's arguments always fit the schema
+	strict := chat // the model's arguments always fit the schema
 	strict.format, strict.label, strict.marks, strict.looksLike = OpenAIStrict, "OpenAI strict", nil, OpenAI
 	strict.schema, strict.strict, strict.llama, strict.calls = strictProfile, true, false, nil
 	responses := record{
@@ -46,7 +46,7 @@ func openAIFormats() []*record {
 		},
 		result: resultForm{result: `{"type":"$type","call_id":"$id","output":"$text"}`},
 	}
-	// A tool of this API without "strict" is a strict one, so it always says which it is.
+	// A tool of this API without "strict" is strict, so it is always written.
 	responses.layout.skeleton = `{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
 	responses.layout.strict = []string{"strict"}
 	return []*record{&chat, &strict, &responses}
@@ -54,13 +54,13 @@ func openAIFormats() []*record {
 
 // otherChatFormats returns formats with OpenAI's layout.
 func otherChatFormats() []*record {
-	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which says
-	// more than version 2's documentation.
+	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which is more
+	// specific than version 2's documentation.
 	schema := openAIProfile()
 	schema.key, schema.keyRoot = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`), true
 	return []*record{
 		{
-			// Mistral refuses members that it does not know, so no other format's are passed on.
+			// Mistral refuses unknown members, so no other format's are passed on.
 			format: Mistral, label: "Mistral", names: portableNames(), layout: chatLayout(), looksLike: OpenAI,
 			prepare: wrapFunction, schema: openAIProfile(),
 			family: OpenAI, ids: idRule{takes: isMistralID},
@@ -72,7 +72,7 @@ func otherChatFormats() []*record {
 			format: Cohere, label: "Cohere", layout: functionLayout(), looksLike: OpenAI, prepare: wrapFunction,
 			names:  nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
 			schema: schema, family: OpenAI,
-			result: resultForm{ // version 2 of its API wants a document, so that the answer can cite it
+			result: resultForm{ // version 2 of its API needs a document, so that the answer can cite it
 				result: `{"role":"tool","tool_call_id":"$id",
 					"content":[{"type":"document","document":{"data":"$text"}}]}`,
 			},
@@ -87,7 +87,7 @@ func chatLayout() layout {
 	return chat
 }
 
-// wrapFunction takes a function without its wrapping as well, as the old "functions" of a request hold it.
+// wrapFunction also accepts a function without its wrapping, as in the old "functions" of a request.
 func wrapFunction(element *node) (*node, error) {
 	if element.Get("function").IsObject() || !element.Has(nameMember) {
 		return element, nil
@@ -95,12 +95,12 @@ func wrapFunction(element *node) (*node, error) {
 	return wrapped(without(element, "type")), nil
 }
 
-// wrapped returns an element of a function.
+// wrapped wraps a function.
 func wrapped(function *node) *node {
 	return jsonschema.Build("type", "function", "function", function)
 }
 
-// openAIProfile returns any JSON Schema except for combinators at the root and arrays without items.
+// openAIProfile allows any JSON Schema except combinators at the root and arrays without items.
 func openAIProfile() profile {
 	open := openProfile()
 	open.itemsNeeded, open.propertiesNeeded, open.noRootUnions = true, true, true
@@ -124,7 +124,7 @@ var strictProfile = profile{
 	check:            checkStrictLimits,
 }
 
-// customOutput is the type of a custom tool's result in the responses API.
+// customOutput is the type of a custom tool's result in the Responses API.
 const customOutput = "custom_tool_call_output"
 
 // isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type": "custom", "custom": {"name",
@@ -138,7 +138,7 @@ func readCustomCall(fields *node) (ToolCall, Format) {
 	return customCall(fields.Get("id").Text(), fields.Get("custom")), OpenAI
 }
 
-// customCall returns a call that cannot be made: no tool of toolx takes bare text.
+// customCall returns a call that cannot be made: no tool of toolx accepts plain text.
 func customCall(id string, custom *node) ToolCall {
 	call := failedCall(id, custom.Get("name").Text(),
 		errors.New("no tool takes bare text: call a function, with JSON as its arguments"))
@@ -146,9 +146,9 @@ func customCall(id string, custom *node) ToolCall {
 	return call
 }
 
-// readResponsesCall reads an item of the responses API: {"type": "function_call", "call_id", "name", "arguments"}. Its
-// id is that of the item; the output refers to the call_id. A program that has the response in OpenAI's Go types and
-// writes it as JSON writes a union in place of the arguments.
+// readResponsesCall reads an item of the Responses API: {"type": "function_call", "call_id", "name", "arguments"}. Its
+// id is that of the item; the output refers to the call_id. OpenAI's Go types, written as JSON, have a union in place
+// of the arguments.
 func readResponsesCall(fields *node) (ToolCall, Format) {
 	arguments := fields.Value("arguments")
 	if union := fields.Get("arguments"); union.Has("OfString") {
@@ -178,7 +178,7 @@ func readChatCall(fields *node) (ToolCall, Format) {
 	return call, OpenAI
 }
 
-// isOllamaCall tells Ollama's call from OpenAI's: the arguments are an object, or there is an index beside them.
+// isOllamaCall distinguishes Ollama's call from OpenAI's: the arguments are an object, or have an index beside them.
 // Gateways that write OpenAI's calls with an object keep its type and id.
 func isOllamaCall(call, function *node) bool {
 	if function.Value("index") != nil {
@@ -189,7 +189,7 @@ func isOllamaCall(call, function *node) bool {
 	return function.Get("arguments").IsObject() && !complete && !isMistralID(id)
 }
 
-// isEmptyCall recognises a call whose function is missing.
+// isEmptyCall recognises a call without a function.
 func isEmptyCall(fields *node) bool {
 	return fields.Get("type").Text() == "function" && fields.Get("id").Text() != "" &&
 		!fields.Get("function").IsObject() && !hasSchema(fields)

@@ -11,7 +11,7 @@ import (
 func qwenFormats() []*record {
 	qwen, coder := qwenRecord(Qwen, "Qwen"), qwenRecord(QwenCoder, "Qwen Coder")
 	coder.hidden = true
-	// Ollama's /api/chat takes what Qwen takes, and any name, but passes on less of a schema. It drops an empty
+	// Ollama's /api/chat accepts the same as Qwen, and any name, but passes on less of a schema. It drops an empty
 	// description, so that there is none.
 	layout := functionLayout()
 	layout.wordy = true
@@ -19,14 +19,14 @@ func qwenFormats() []*record {
 		format: Ollama, label: "Ollama", layout: layout, exact: true, looksLike: OpenAI, prepare: wrapFunction,
 		schema: ollamaProfile, llama: true,
 		family: OpenAI, inText: true, ids: idRule{optional: true},
-		result: resultForm{ // models without ids know the tool by name
+		result: resultForm{ // models without ids identify the tool by name
 			result: `{"role":"tool","content":"$text","tool_name":"$name","tool_call_id":"$id"}`,
 		},
 	}}
 }
 
-// qwenRecord returns a format of Qwen. Its function-calling format (CONV-4) has these members, no others, and leaves
-// none out. Qwen itself takes any name; the rule is that of the servers that run it.
+// qwenRecord returns a format of Qwen. Its function-calling format (CONV-4) has exactly these members. Qwen itself
+// accepts any name; the rule is that of the servers that run it.
 func qwenRecord(format Format, label string) *record {
 	layout := functionLayout()
 	layout.described = true
@@ -37,22 +37,22 @@ func qwenRecord(format Format, label string) *record {
 	}
 }
 
-// hermesFormats returns the text with which Qwen's chat template puts tools into the system prompt.
+// hermesFormats returns the text that Qwen's chat template adds to the system prompt for tools.
 func hermesFormats() []*record {
 	hermes := qwenRecord(Hermes, "Hermes")
 	hermes.writeOnly, hermes.document = true, hermesPrompt
 	return []*record{hermes}
 }
 
-// qwenProfile is for Qwen's chat template, which prints the schema as it is. What small models read badly is said
-// plainly: refs, const, oneOf and allOf.
+// qwenProfile is for Qwen's chat template, which prints the schema unchanged. Parts that small models read badly are
+// expanded: refs, const, oneOf and allOf.
 var qwenProfile = profile{
 	looseTypes:       true,
 	propertiesNeeded: true,
 }
 
-// ollamaProfile is what Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six
-// keywords, which it writes in this order.
+// ollamaProfile is what Ollama's api.Tool keeps (v0.17.4, api/types.go): everything below items, elsewhere six
+// keywords, in this order.
 var ollamaProfile = profile{
 	keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
 	rootKeywords:     []string{"type", "required", "properties"},
@@ -64,7 +64,7 @@ var ollamaProfile = profile{
 	elements:         &qwenProfile,
 }
 
-// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing if there is no tool.
+// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; empty if there is no tool.
 func hermesPrompt(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func hermesPrompt(tools []json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// writeSpaced writes JSON as the template's tojson does, which is Python's json.dumps with ensure_ascii off: a space
-// after each comma and colon, and characters as they are.
+// writeSpaced writes JSON like the template's tojson, which is Python's json.dumps with ensure_ascii off: a space after
+// each comma and colon, and characters unescaped.
 func writeSpaced(out *bytes.Buffer, value *node) {
 	switch {
 	case value.IsObject():
@@ -116,7 +116,7 @@ func writeComma(out *bytes.Buffer, index int) {
 	}
 }
 
-// writePlainString escapes only what JSON demands: json.Marshal escapes two separators of lines as well.
+// writePlainString escapes only what JSON requires: json.Marshal also escapes two line separators.
 func writePlainString(out *bytes.Buffer, text string) {
 	out.WriteByte('"')
 	for _, r := range text {

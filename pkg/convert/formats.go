@@ -11,87 +11,87 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Format is a provider's shape of tools and of tool calls.
+// Format is a provider's form of tools and of tool calls.
 type Format string
 
 // The formats of tool definitions.
 const (
 	MCP          Format = "mcp"           // MCP tools/list
 	LangChain    Format = "langchain"     // LangChain JS: name, description, schema
-	Qwen         Format = "qwen"          // all that Qwen's chat template keeps
+	Qwen         Format = "qwen"          // what Qwen's chat template keeps
 	Ollama       Format = "ollama"        // only what Ollama passes on to the model
 	OpenAI       Format = "openai"        // chat completions
 	OpenAIStrict Format = "openai-strict" // chat completions with strict: true
 	Responses    Format = "responses"     // OpenAI's responses API
 	Anthropic    Format = "anthropic"     // Anthropic's messages API
-	Gemini       Format = "gemini"        // parameters, as old endpoints want them
+	Gemini       Format = "gemini"        // parameters, for old endpoints
 	GeminiJSON   Format = "gemini-json"   // parametersJsonSchema
 	Bedrock      Format = "bedrock"       // Bedrock's Converse API
 	Mistral      Format = "mistral"
 	Cohere       Format = "cohere"
-	Hermes       Format = "hermes" // the <tools> text of a prompt; only written
+	Hermes       Format = "hermes" // the <tools> text of a prompt; write-only
 )
 
-// The formats that no user names.
+// The formats without a name for users.
 const (
 	// QwenCoder is the format of Qwen3-Coder's tool calls, which are XML; its tools are those of Qwen.
 	QwenCoder Format = "qwen-coder"
-	// Custom is the shape of tools in toolx's own config: name, description, parameters and how they are run, which no
-	// conversion carries. It is recognised and read, and nothing is written in it.
+	// Custom is the form of tools in toolx's own config: name, description, parameters and an implementation, which is not
+	// converted. It is only read.
 	Custom Format = "custom"
 )
 
-// record is all that this package knows of a format. What is zero does not apply.
+// record is everything about a format. Zero fields do not apply.
 type record struct {
 	format Format
 	label  string // in a sentence
-	hidden bool   // no user names it
+	hidden bool   // users cannot name it
 
 	names nameRule
-	// most is how many tools a request may have; longest is the documented limit of a description in characters.
+	// most bounds the tools in a request; longest is the documented limit of a description in characters.
 	most, longest int
 
 	layout layout // of an element of the list of tools
 	exact  bool   // elements have the members of the layout and no others
 	// marks reports whether an element looks like this format's. An element of a format without marks looks like one of
-	// another format, unless nobody has such elements, since they are only written.
+	// another format, unless the format is write-only.
 	marks     func(element *node) bool
 	looksLike Format
 	writeOnly bool
-	// aliases are further members that hold a schema, lists those of a document that hold elements.
+	// aliases are further members for a schema, lists those of a document for elements.
 	aliases, lists []string
 	// variant returns the format of an element in a list of this format, where there are several.
 	variant func(element *node) Format
-	// prepare brings an element's variants into the one form that the layout describes, or says why it cannot be read.
+	// prepare converts an element's variants to the form of the layout, or returns why it cannot be read.
 	prepare func(element *node) (*node, error)
-	// read and write replace what the layout would do.
+	// read and write replace the layout.
 	read  func(element *node) (*node, error)
 	write func(e commonFields, definition *node) *node
-	// document writes the whole list, where that is no array.
+	// document writes the whole list, if it is not an array.
 	document func(tools []json.RawMessage) []byte
 
 	schema profile
-	// llama reports that requests often go to llama.cpp, on one's own machine.
+	// llama reports that requests often go to a local llama.cpp.
 	llama bool
-	// strict reports that every tool is strict, closed that strict tools obey Anthropic's rules and not OpenAI's.
+	// strict reports that every tool is strict, closed that strict tools follow Anthropic's rules, not OpenAI's.
 	strict, closed bool
 
 	calls  []callShape
-	family Format // that calls look like; empty for the format itself
-	inText bool   // calls may stand in the text of a message
+	family Format // whose calls look the same; empty for the format itself
+	inText bool   // calls may be in the text of a message
 	ids    idRule
 	result resultForm
 }
 
-// records are the formats. Users are told of them in this order; an element is held against them in this order, and a
-// call from the last to the first, which has the least marks of its own.
+// records are the formats, in the order for users. An element is compared with them in this order, and a call from the
+// last to the first, which has the fewest marks of its own.
 type records struct {
 	once    sync.Once
 	list    []*record
-	schemas []string // the members in which any of them keeps a schema, or what holds one
+	schemas []string // the members for a schema, or for its container, in any format
 }
 
-// known is made when it is first asked for: what its functions read depends on all formats.
+// known is made when first needed: its functions depend on all formats.
 var known records
 
 func allRecords() []*record {
@@ -112,13 +112,13 @@ func (k *records) set(list []*record) {
 	}
 }
 
-// schemaMembers are where formats keep schemas.
+// schemaMembers are the members for schemas in all formats.
 func schemaMembers() []string {
 	allRecords()
 	return known.schemas
 }
 
-// recordOf returns what is known of a format; an empty record if it is unknown.
+// recordOf returns the record of a format; an empty one if it is unknown.
 func recordOf(format Format) *record {
 	for _, one := range allRecords() {
 		if one.format == format {
@@ -128,7 +128,7 @@ func recordOf(format Format) *record {
 	return &record{}
 }
 
-// Formats returns the formats of tool definitions, in the order in which they are told.
+// Formats returns the formats of tool definitions, in the order for users.
 func Formats() []Format {
 	var formats []Format
 	for _, one := range allRecords() {
@@ -139,7 +139,7 @@ func Formats() []Format {
 	return formats
 }
 
-// ParseFormat finds the format of a name as a user types it.
+// ParseFormat returns the format of a name.
 func ParseFormat(text string) (Format, error) {
 	format := Format(strings.ToLower(text))
 	if !slices.Contains(Formats(), format) {
@@ -152,7 +152,7 @@ func errFormat(text string) error {
 	return &fault.UsageError{Message: fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats()))}
 }
 
-// Join lists formats for a sentence.
+// Join lists formats in a sentence.
 func Join(formats []Format) string {
 	names := make([]string, len(formats))
 	for i, format := range formats {

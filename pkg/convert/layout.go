@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// layout says how a format writes an element of its list of tools, and where in it the common fields are.
+// layout describes how a format writes an element of its list of tools, and where the common fields are in it.
 type layout struct {
 	// skeleton is the element with null in the three places.
 	skeleton string
@@ -17,9 +17,9 @@ type layout struct {
 	name, description, schema []string
 	// strict is the path of the member for strict arguments; nil if the format has none.
 	strict []string
-	// described reports that there is always a description, even an empty one.
+	// described reports that there is always a description, possibly an empty one.
 	described bool
-	// wordy reports that an empty description is left out.
+	// wordy reports that an empty description is omitted.
 	wordy bool
 	// bare reports that a tool without parameters has no schema.
 	bare bool
@@ -35,7 +35,7 @@ func flat(schema string) layout {
 	}
 }
 
-// functionLayout returns the layout that OpenAI's chat completions began and most others took over.
+// functionLayout returns the layout of OpenAI's chat completions, which most others use as well.
 func functionLayout() layout {
 	return layout{
 		skeleton:    `{"type":"function","function":{"name":null,"description":null,"parameters":null}}`,
@@ -54,8 +54,8 @@ func (l layout) read(element *node, format Format) (*node, error) {
 	return found.definition(format, l.form(element)), nil
 }
 
-// commonFields reads the common fields of an element. An element with its schema where another format keeps it is
-// refused, because it would lose the schema.
+// commonFields reads the common fields of an element. An element with its schema in another format's member is refused,
+// because the schema would be lost.
 func (l layout) commonFields(element *node) (commonFields, error) {
 	name := at(element, l.name)
 	if !name.IsString() {
@@ -86,7 +86,7 @@ func (l layout) foreignSchema(element *node) string {
 	return ""
 }
 
-// form returns an element with null for its common fields; nil if it says no more than any element of the format.
+// form returns an element with null for its common fields; nil if it has nothing else.
 func (l layout) form(element *node) *node {
 	form := setAt(element, l.name, valueOf("null"))
 	if text := at(element, l.description); text == nil || text.IsString() {
@@ -128,7 +128,7 @@ func (l layout) fill(form *node, e commonFields) *node {
 	return setAt(element, l.schema, e.schema)
 }
 
-// extras returns the members of a form that the skeleton has not, or has with another value, by their last name.
+// extras returns the members of a form that the skeleton lacks, or has with another value, by their last name.
 func extras(form, skeleton *node) []member {
 	var found []member
 	for _, m := range form.Members() {
@@ -142,10 +142,10 @@ func extras(form, skeleton *node) []member {
 	return found
 }
 
-// A form is what an element of a document says beyond its common fields, kept in the definition's _meta: the element
+// A form is what an element of a document has beyond its common fields, kept in the definition's _meta: the element
 // itself, with null in the three places. Written in the same format again, it is the element's layout.
 
-// formFor returns the form of a definition that was read in a format; nil if there is none.
+// formFor returns the form of a definition for the format that it was read in; nil if there is none.
 func formFor(format Format, definition *node) *node {
 	form := definition.Get(metaMember).Get(formPrefix + string(format))
 	if !form.IsObject() {
@@ -154,8 +154,8 @@ func formFor(format Format, definition *node) *node {
 	return form
 }
 
-// trusted removes the forms from the definition of a server's tool: with them, the server could ask the provider for
-// something else, such as one of the provider's own tools. Documents are the user's own.
+// trusted removes the forms from the definition of a server's tool: with them, the server could request other things
+// from the provider, such as the provider's own tools. Documents are the user's own.
 func trusted(tool Tool) *node {
 	definition := jsonschema.NewNode(tool.Definition)
 	meta := definition.Get(metaMember)
@@ -173,7 +173,7 @@ func trusted(tool Tool) *node {
 	return with(definition, metaMember, clean)
 }
 
-// leftBehind returns what a definition says and an element in the target does not; strict reports that the element is
+// leftBehind returns what a definition has and an element in the target lacks; strict reports that the element is
 // strict.
 func leftBehind(definition *node, to Format, strict bool) []Loss {
 	if to == MCP {
@@ -212,7 +212,7 @@ func leftOfMeta(meta *node, to Format, strict bool) []Loss {
 	return losses
 }
 
-// leftOfForm reports the members of another format that the target does not say itself.
+// leftOfForm reports the members of another format that the target does not have.
 func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	source, target := recordOf(from), recordOf(to)
 	if source.format == "" {
@@ -222,7 +222,7 @@ func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	for _, extra := range extras(form, valueOf(source.layout.skeleton)) {
 		if extra.Name == "type" || extra.Name == "strict" && strict ||
 			says(valueOf(target.layout.skeleton), extra) {
-			continue // "type" says what kind of list element it is: each format has its own
+			continue // "type" is the kind of the list element, which each format has
 		}
 		severity := Lossy
 		if isAtRest(extra.Node) {
@@ -233,12 +233,12 @@ func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	return losses
 }
 
-// isAtRest reports whether a value is null, false or empty, as a setting that is off.
+// isAtRest reports whether a value is null, false or empty, like a setting that is off.
 func isAtRest(value *node) bool {
 	return slices.Contains([]string{"null", "false", "[]", "{}", `""`}, compact(value))
 }
 
-// says reports whether an object has a member with the same value, however deep.
+// says reports whether an object has a member with the same value, at any depth.
 func says(n *node, extra member) bool {
 	return slices.ContainsFunc(n.Members(), func(m member) bool {
 		return m.Name == extra.Name && m.Node.Same(extra.Node) || says(m.Node, extra)

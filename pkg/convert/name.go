@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// longestName is the shortest limit that any provider sets to a tool's name.
+// longestName is the smallest limit of any provider for a tool's name.
 const longestName = 64
 
-// suffixLength is that of "_" and the hash at the end of a changed name.
+// suffixLength is the length of "_" and the hash at the end of a changed name.
 const suffixLength = 9
 
-// nameRule is what a format asks of names. The zero rule asks nothing.
+// nameRule is a format's rule for names. The zero rule allows all.
 type nameRule struct {
-	longest  int    // in characters; 0: any sign will do, in names of any length
-	signs    string // what may stand in a name beside ASCII letters and digits
-	notFirst string // what must not begin a name
+	longest  int    // in characters; 0: all names are allowed
+	signs    string // allowed in names besides ASCII letters and digits
+	notFirst string // not allowed at the beginning
 }
 
-// FitName returns the name under which a model of the format calls a tool: server__tool, changed where the format's
-// rules demand it. It rests on the two names alone, so that it stays when other servers come and go; a name that had to
-// be changed ends in "_" and 8 hex digits of a hash of both. A name that another pair has already is changed as well,
-// whatever the format: b__c of server a stays, so c of server a__b is changed.
+// FitName returns the name of a tool for models of the format: server__tool, changed if the format's rules require it.
+// It depends on the two names alone, so that it is stable when other servers come and go; a changed name ends in "_"
+// and 8 hex digits of a hash of both. A name that another pair has already is changed as well, in any format: b__c of
+// server a keeps its name, so c of server a__b is changed.
 func FitName(server, tool string, to Format) string {
 	return recordOf(to).names.fit(server, tool)
 }
@@ -35,7 +35,7 @@ func (r nameRule) fit(server, tool string) string {
 	return r.hashed(server, tool)
 }
 
-// keeps reports whether a tool's name stays as it is.
+// keeps reports whether a tool's name is unchanged.
 func (r nameRule) keeps(server, tool string) bool {
 	joined := qualified(server, tool)
 	cutsOneWay := server == "" || strings.Index(joined, "__") == len(server)
@@ -53,7 +53,7 @@ const alphanumeric = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV
 
 func (r nameRule) allows(sign rune) bool { return strings.ContainsRune(alphanumeric+r.signs, sign) }
 
-// hashed returns the changed name of a tool. The hash tells apart pairs whose joined names are equal.
+// hashed returns the changed name of a tool. The hash distinguishes pairs whose joined names are equal.
 func (r nameRule) hashed(server, tool string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	suffix := "_" + hex.EncodeToString(sum[:4])
@@ -85,7 +85,7 @@ func FindName(name string, tools []ModelTool) []ModelTool {
 		func(tool ModelTool) bool {
 			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.made(name, tool) })
 		},
-		// What ConvertAll gives where two tools would have the same name.
+		// ConvertAll makes these names if two tools would have the same.
 		func(tool ModelTool) bool {
 			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.hashedTo(name, tool) })
 		},
@@ -94,7 +94,7 @@ func FindName(name string, tools []ModelTool) []ModelTool {
 	)
 }
 
-// firstMatch returns the tools that pass the first test that any passes.
+// firstMatch returns the tools that pass the first test that any tool passes.
 func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	for _, test := range tests {
 		var found []ModelTool
@@ -121,7 +121,7 @@ func nameRules() []nameRule {
 	return rules
 }
 
-// made reports whether a name is what the rule makes of a tool's.
+// made reports whether a name is the rule's name for a tool.
 func (r nameRule) made(name string, tool ModelTool) bool {
 	if r.keeps(tool.Server, tool.Plain) {
 		return name == qualified(tool.Server, tool.Plain)

@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// Source is what was read from a document.
+// Source is the content of a document.
 type Source struct {
 	// Format is that of the first tool; empty if there is none.
 	Format Format
@@ -25,8 +25,8 @@ type Source struct {
 	Skipped []Loss
 }
 
-// Label names the formats in a sentence: "MCP and LangChain". A document without a tool is of any format; it counts as
-// LangChain's, which CONV-3 is about.
+// Label names the formats in a sentence: "MCP and LangChain". A document without a tool counts as LangChain's, which
+// CONV-3 is about.
 func (s *Source) Label() string {
 	if len(s.Formats) == 0 {
 		return cmp.Or(s.Format, LangChain).Label()
@@ -48,15 +48,15 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("not JSON at line %d, column %d: %v", e.Line, e.Column, e.Err)
 }
 
-// Unwrap returns what encoding/json said.
+// Unwrap returns the error of encoding/json.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Kind says that the input is the user's to fix.
+// Kind says that the user has to correct the input.
 func (e *SyntaxError) Kind() fault.Kind { return fault.KindUsage }
 
-// UnreadableError says that a document holds no tool that can be read.
+// UnreadableError says that a document has no tool that can be read.
 type UnreadableError struct {
-	Skipped []Loss // what was there instead; never empty
+	Skipped []Loss // the entries that were found; never empty
 }
 
 func (e *UnreadableError) Error() string {
@@ -67,15 +67,14 @@ func (e *UnreadableError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Kind says that the input is the user's to fix.
+// Kind says that the user has to correct the input.
 func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
-// Read takes tools from a document: one tool, an array, an object with the array in "tools" (a request's body, say), a
-// JSON-RPC answer to tools/list, Gemini's functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
-// several of these one after another. Nothing at all (no bytes, null, an empty array) gives no tools and no error
-// (CONV-2). An empty from means that the format of each tool is recognised; the error is an *AmbiguousError where
-// several fit, a *SyntaxError where the document is not JSON, an *UnreadableError where none of what it holds can be
-// read.
+// Read reads tools from a document: one tool, an array, an object with the array in "tools" (such as a request's body),
+// a JSON-RPC response to tools/list, Gemini's functionDeclarations, Bedrock's toolConfig, the output of toolx list
+// --json, or a sequence of these. Empty input (no bytes, null, an empty array) has no tools and is no error (CONV-2).
+// If from is empty, the format of each tool is recognised; the error is an *AmbiguousError if several fit, a
+// *SyntaxError if the document is not JSON, an *UnreadableError if no tool can be read.
 func Read(data []byte, from Format) (*Source, error) {
 	if source := recordOf(from); from != "" && (source.format == "" || source.writeOnly) {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("tools cannot be read from format %q", from)}
@@ -113,7 +112,7 @@ func readAll(elements []element) (*Source, error) {
 	return source, nil
 }
 
-// add reads one element. What cannot be read is skipped; what can be read in several ways is an error.
+// add reads one element. An element that cannot be read is skipped; one that can be read in several ways is an error.
 func (s *Source) add(index int, found element) error {
 	if found.node.Is("null") {
 		s.Skipped = append(s.Skipped, Loss{
@@ -144,7 +143,7 @@ func (s *Source) add(index int, found element) error {
 	return nil
 }
 
-// nameIn finds a name to tell an element by, in whatever format it is.
+// nameIn returns a name to identify an element, in any format.
 func nameIn(list *node) string {
 	name := cmp.Or(list.Get(nameMember).Text(), list.Get("lc_kwargs").Get(nameMember).Text())
 	for _, one := range allRecords() {
@@ -153,7 +152,7 @@ func nameIn(list *node) string {
 	return name
 }
 
-// splitValues splits a document into the JSON values that stand in it one after another.
+// splitValues splits a document into its sequence of JSON values.
 func splitValues(data []byte) ([]json.RawMessage, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -188,14 +187,14 @@ func newSyntaxError(data []byte, err error) error {
 	}
 }
 
-// element is one tool of a document, and what is known of it from around it.
+// element is one tool of a document, with the information around it.
 type element struct {
 	*node
 	server string
-	format Format // empty where it is to be recognised
+	format Format // empty if it must be recognised
 }
 
-// gather finds the elements in a value; around says what they have in common.
+// gather finds the elements in a value; around is what they have in common.
 func gather(value *node, around element) ([]element, error) {
 	if value.Is("null") {
 		return nil, nil
@@ -231,11 +230,11 @@ func gatherEach(list []*node, around element) ([]element, error) {
 	return all, nil
 }
 
-// unwrap takes one wrapping off: what is in it, and what it says of that. A tool is no wrapping.
+// unwrap removes one wrapper, and returns its content and the information in it. A tool is not a wrapper.
 func unwrap(list *node, around element) (inner *node, within element, ok bool) {
 	within = around
 	if list.Get("definition").IsObject() {
-		// What toolx list --json says of a tool; the definition has its own name.
+		// An entry of toolx list --json; the definition has its own name.
 		within.server = cmp.Or(list.Get("server").Text(), around.server)
 		return list.Get("definition"), within, true
 	}
@@ -266,7 +265,7 @@ func unwrap(list *node, around element) (inner *node, within element, ok bool) {
 	return functions, within, functions.IsArray()
 }
 
-// namedServers adds the server's name to the tools of each server in a listing.
+// namedServers adds the server's name to the tools of each server in a list.
 func namedServers(servers *node) *node {
 	return servers.Map(func(_ int, server member) *node {
 		if !server.Node.Has("tools") {

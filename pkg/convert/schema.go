@@ -11,37 +11,36 @@ import (
 	"toolx/pkg/words"
 )
 
-// The limits that keep a schema's refs from growing without end.
+// The limits on the growth of a schema through refs.
 const (
-	// maxOpen is how often a definition may stand inside itself before it is cut.
+	// maxOpen is how often a definition may be nested in itself before it is cut.
 	maxOpen = 2
-	// maxNodes is how many schemas may be walked before further refs are cut: refs that double at each step grow
+	// maxNodes bounds the schemas that are walked before further refs are cut: refs that double at each step grow
 	// exponentially.
 	maxNodes = 4000
-	// maxBytes bounds what refs bring in, as a single definition may be large.
+	// maxBytes bounds what refs add, because a single definition may be large.
 	maxBytes = 1 << 21
-	// maxShaped bounds the schemas that are looked at to find out what others mean; the rest mean anything.
+	// maxShaped bounds the schemas that are read to find out what others mean; the rest mean anything.
 	maxShaped = 500_000
-	// maxDepth is how deep schemas may nest: far deeper than any tool's.
+	// maxDepth bounds the nesting of schemas: far deeper than any tool's.
 	maxDepth = 256
-	// maxWalks is how often a schema is walked until it stays as it is.
+	// maxWalks bounds how often a schema is walked until it no longer changes.
 	maxWalks = 8
 )
 
-// fitted is an input schema made to fit a target.
+// fitted is an input schema in the form of a target.
 type fitted struct {
 	schema json.RawMessage
-	// hint says in words what the root lost, for the tool's description, to which it is added after a space; empty if
-	// nothing was.
+	// hint describes what the root lost; it is added to the tool's description after a space. It may be empty.
 	hint string
-	// losses lack the format and the tool, which the caller knows.
+	// losses lack the format and the tool, which the caller adds.
 	losses []Loss
 }
 
-// fit makes an input schema fit a format. A missing schema is that of a tool without parameters. The error says why the
-// format cannot express it.
+// fit converts an input schema to a format. A missing schema is that of a tool without parameters. The error says why
+// the format cannot express it.
 //
-// A schema that needs no change comes out byte for byte.
+// A schema that needs no change is returned byte for byte.
 func fit(schema json.RawMessage, to Format) (fitted, error) {
 	text, err := readSchema(schema)
 	if err != nil {
@@ -69,8 +68,8 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	return fitted{schema: out, hint: parenthesis(r.hints), losses: r.losses}, nil
 }
 
-// settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
-// themselves, where one fix may require another.
+// settle walks a schema until a walk changes nothing. One walk suffices for all but contradictory schemas, in which one
+// correction may require another.
 func settle(text json.RawMessage, p *profile, r *report) json.RawMessage {
 	for range maxWalks {
 		document := jsonschema.Parse(text)
@@ -83,7 +82,7 @@ func settle(text json.RawMessage, p *profile, r *report) json.RawMessage {
 	return text
 }
 
-// readSchema takes what stands for an input schema in a tool definition.
+// readSchema reads the value of an input schema in a tool definition.
 func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	empty := json.RawMessage(emptySchema)
 	if len(schema) == 0 {
@@ -104,10 +103,9 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
-// walker fits a schema and all below it in one walk. The rules by which it does so share a report, and read what a
-// schema means (its kinds, values, nullability and properties) from shapes. What they write they make of text: a shape
-// keeps neither the order of members nor those that are unknown, and every keyword that is changed or dropped is a loss
-// to report.
+// walker fits a schema and all below it in one walk. Its rules share a report, and read what a schema means (its kinds,
+// values, nullability and properties) from shapes. They write text: a shape keeps neither the order of members nor
+// unknown ones, and every changed or dropped keyword is a loss to report.
 type walker struct {
 	*report
 	refs       *references
@@ -132,15 +130,15 @@ func newWalker(document *jsonschema.Document, r *report) *walker {
 	return w
 }
 
-// place is where in the fitted schema the walk is.
+// place is the walk's place in the fitted schema.
 type place struct {
 	profile *profile
 	path    string // of the property, for losses
 	root    bool
 	depth   int
-	// open are the refs through which the walk came here.
+	// open are the refs on the way to this place.
 	open []string
-	// inline reports whether a ref must be replaced even where the target knows refs.
+	// inline reports whether a ref must be replaced even if the target supports refs.
 	inline bool
 }
 
@@ -152,7 +150,7 @@ func (at place) property(name string) place {
 	return at.below("." + name)
 }
 
-// below returns the place of a schema inside this one, of the same instance or a part.
+// below returns the place of a schema inside this one, for the same value or a part.
 func (at place) below(step string) place {
 	at.path += step
 	at.root, at.inline = false, false
@@ -182,8 +180,8 @@ func (w *walker) node(schema *node, at place) *node {
 	return o.node
 }
 
-// passes change one schema, in this order, once all that it refers to is in it. Each leaves alone what the profile
-// keeps.
+// passes change one schema, in this order, after everything that it refers to was merged into it. Each leaves alone
+// what the profile keeps.
 func (w *walker) passes() []func(*object, place) {
 	return []func(*object, place){
 		w.types.constants,
@@ -218,8 +216,8 @@ func (w *walker) children(o *object, at place) {
 	}
 }
 
-// definitions fits the definitions of the root, after all refs of the rest are known. Where every schema must pass the
-// target's rules, only those that a ref needs stay.
+// definitions fits the definitions of the root, when all refs of the rest are known. If every schema must follow the
+// target's rules, only those with a ref are kept.
 func (w *walker) definitions(o *object, at place) {
 	if !o.Has("$defs", "definitions") {
 		return

@@ -2,15 +2,15 @@ package convert
 
 import "toolx/pkg/jsonschema"
 
-// conditionRules keep what conditions say of properties.
+// conditionRules keep the properties in conditions.
 type conditionRules struct {
 	*report
 	*schemaReader
 	refs *references
 }
 
-// conditionals makes properties that only if, then, else and dependentSchemas declare known to a target that has none
-// of these.
+// conditionals declares properties that only if, then, else and dependentSchemas declare, for a target that supports
+// none of these.
 func (c *conditionRules) conditionals(o *object, at *place) {
 	if at.profile.keeps("if", at.root) || !o.Has("if", "then", "else", "dependentSchemas") {
 		return
@@ -35,7 +35,7 @@ func (c *conditionRules) conditionals(o *object, at *place) {
 	}
 }
 
-// branch reads a schema that holds under a condition; nil if it says nothing of properties.
+// branch reads a schema that applies under a condition; nil if it has no properties.
 func (c *conditionRules) branch(text *node, at *place) *object {
 	if !text.IsObject() {
 		return nil
@@ -49,7 +49,7 @@ func (c *conditionRules) branch(text *node, at *place) *object {
 	return branch
 }
 
-// adopt adds the properties that a schema lacks, as optional ones: each is what any of the branches makes of it.
+// adopt adds missing properties as optional ones: each may be what any of the branches allows.
 func (c *conditionRules) adopt(properties *node, branches []*object, at place) {
 	for _, name := range propertyNames(branches) {
 		if properties.Has(name) {
@@ -60,8 +60,8 @@ func (c *conditionRules) adopt(properties *node, branches []*object, at place) {
 	}
 }
 
-// adoptCondition adds the properties that only a condition names. It restricts none of them, so that nothing but their
-// types is known.
+// adoptCondition adds the properties that only a condition names. It does not restrict them, so that only their types
+// are known.
 func (c *conditionRules) adoptCondition(properties *node, condition *object, at place) {
 	for _, m := range condition.Get("properties").Members() {
 		if properties.Has(m.Name) {

@@ -9,20 +9,20 @@ import (
 	"toolx/pkg/words"
 )
 
-// longestHint is how long a keyword's value may be to be worth repeating in words.
+// longestHint bounds a keyword's value in a hint.
 const longestHint = 200
 
-// longestSchema is the same for schemas that must be read as a whole.
+// longestSchema is the same for schemas, which must be read as a whole.
 const longestSchema = 500
 
-// keywordFilter removes keywords that a target does not know, and keeps what they say as hints.
+// keywordFilter removes keywords that a target does not support, and keeps their meaning as hints.
 type keywordFilter struct {
 	*report
 	*schemaReader
 	fit func(schema *node, at place) *node
 }
 
-// filter removes what the target does not know, and says it in words where that helps the model.
+// filter removes what the target does not support, and describes it if that helps the model.
 func (k *keywordFilter) filter(o *object, at place) {
 	p := at.profile
 	if !p.refs {
@@ -49,7 +49,7 @@ func (k *keywordFilter) filter(o *object, at place) {
 	}
 }
 
-// filterEnum removes values that the target cannot hold.
+// filterEnum removes values that the target does not support.
 func (k *keywordFilter) filterEnum(o *object, at place) {
 	values := o.Get("enum").Elements()
 	switch {
@@ -65,7 +65,7 @@ func (k *keywordFilter) filterEnum(o *object, at place) {
 	k.explain(o, member{Name: "enum", Node: o.Drop("enum")}, at)
 }
 
-// losesDigits reports whether a number loses digits in a float64, which Ollama reads it into.
+// losesDigits reports whether a number loses digits in a float64, which Ollama uses.
 func losesDigits(value *node) bool {
 	const safe = 15
 	return literal(value) == "number" && (len(value.Bytes()) > safe || bytes.ContainsAny(value.Bytes(), ".eE"))
@@ -79,11 +79,11 @@ func (k *keywordFilter) filterFormat(o *object, at place) {
 	k.explain(o, member{Name: "format", Node: o.Drop("format")}, at)
 }
 
-// explain reports a keyword that was taken out, and keeps what it says as a hint.
+// explain reports a removed keyword, and keeps its meaning as a hint.
 func (k *keywordFilter) explain(o *object, m member, at place) {
 	switch m.Name {
 	case "$defs", "definitions":
-		return // of no use alone
+		return // useless alone
 	case "description":
 		if text := m.Node.Text(); text != "" {
 			o.hints = append([]string{text}, o.hints...)
@@ -101,8 +101,8 @@ func (k *keywordFilter) explain(o *object, m member, at place) {
 	k.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
 }
 
-// explainCondition reports if, then and else, which were taken out, and keeps what they say together as one hint: each
-// alone would say something else.
+// explainCondition reports removed if, then and else, and keeps their meaning as one hint: each alone would mean
+// something else.
 func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 	switch {
 	case !taken.Has("if", "then", "else"):
@@ -121,7 +121,7 @@ func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 }
 
 // saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties is such
-// a keyword: a model only fills in those that it is shown.
+// a keyword: a model only fills in those that it sees.
 func saysNothing(m member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
@@ -139,7 +139,7 @@ func saysNothing(m member) bool {
 // explainMap describes the values of a map: their schema, or only its type if the schema is long.
 func (k *keywordFilter) explainMap(o *object, values *node, at place) {
 	where := at.below("{}")
-	where.profile = &qwenProfile // which refers to nothing, and refuses nothing
+	where.profile = &qwenProfile // which has no refs, and refuses nothing
 	whole := k.fit(values, where)
 	if whole.IsObject() && !hasBeyond(whole, "type") {
 		k.moved(o, at, "additionalProperties", "values: "+k.nameOf(whole), true)
@@ -161,7 +161,7 @@ func short(hint string, most int) string {
 	return hint
 }
 
-// hintFor says a keyword in words; empty if it would be too long.
+// hintFor describes a keyword; empty if that would be too long.
 func hintFor(m member) string {
 	var value string
 	switch m.Name {

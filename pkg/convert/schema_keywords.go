@@ -27,8 +27,8 @@ func isRestriction(keyword string) bool {
 	}, keyword)
 }
 
-// wellFormed reports whether a keyword's value has the kind that JSON Schema wants. Servers send "required": null and
-// "properties": null, which make providers refuse the whole request (ollama#18051).
+// wellFormed reports whether a keyword's value has the kind that JSON Schema requires. Servers send "required": null
+// and "properties": null, for which providers refuse the whole request (ollama#18051).
 func wellFormed(keyword string, value *node) bool {
 	kind := literal(value)
 	switch keyword {
@@ -46,7 +46,7 @@ func wellFormed(keyword string, value *node) bool {
 	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding",
 		"contentMediaType":
 		return kind == "string"
-	case "$id": // a fragment makes an anchor of it, which later drafts refuse
+	case "$id": // with a fragment it is an anchor, which later drafts refuse
 		return kind == "string" && !strings.Contains(strings.TrimSuffix(value.Text(), "#"), "#")
 	case "$anchor", "$dynamicAnchor":
 		return kind == "string" && isAnchor(value.Text())
@@ -62,7 +62,7 @@ func wellFormed(keyword string, value *node) bool {
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
 		"maxContains":
 		number, ok := numberOf(value)
-		return ok && number >= 0 && number == math.Trunc(number) // which 2.0 is too
+		return ok && number >= 0 && number == math.Trunc(number) // as 2.0 is
 	case "exclusiveMinimum", "exclusiveMaximum":
 		return kind == "number" || kind == "boolean"
 	case "items":
@@ -74,16 +74,16 @@ func wellFormed(keyword string, value *node) bool {
 	return true
 }
 
-// numberOf returns a number's value, as near as a float64 comes to it.
+// numberOf returns a number's value, rounded to a float64.
 func numberOf(value *node) (number float64, ok bool) {
 	if literal(value) != "number" {
 		return 0, false
 	}
-	number, _ = strconv.ParseFloat(compact(value), 64) // infinite where it is too large
+	number, _ = strconv.ParseFloat(compact(value), 64) // infinite if it is too large
 	return number, true
 }
 
-// isAnchor reports whether text may be the name of a place in a schema (JSON Schema 2020-12, core, 8.2.2).
+// isAnchor reports whether text is a valid anchor (JSON Schema 2020-12, core, 8.2.2).
 func isAnchor(text string) bool {
 	for i, r := range text {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// mergeAllOf makes the branches of allOf part of the schema. If that cannot be said without allOf, it stays if the
-// target knows it.
+// mergeAllOf merges the branches of allOf into the schema. If that cannot be expressed without allOf, it is kept if the
+// target supports it.
 func (r *references) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
 	if !o.Has("allOf") || !at.profile.plain() && !must {
@@ -33,32 +33,31 @@ func (r *references) mergeAllOf(o *object, at *place) {
 		return
 	}
 	r.recordLoss(*at, Info, "changed", "allOf to one schema")
-	r.tellConflicts(*at, lost)
+	r.reportConflicts(*at, lost)
 	*o = *merged
 	at.open = where.open
 }
 
-// mergeTold merges what is named elsewhere, and reports what could not be held. A target that knows allOf gets that
+// mergeReported merges another schema, and reports what could not be expressed. A target that supports allOf gets that
 // instead.
-func (r *references) mergeTold(o, other *object, at place) {
+func (r *references) mergeReported(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
 		o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), other.node)...))
 		return
 	}
-	r.tellConflicts(at, lost)
+	r.reportConflicts(at, lost)
 	*o = *merged
 }
 
-func (r *references) tellConflicts(at place, keywords []string) {
+func (r *references) reportConflicts(at place, keywords []string) {
 	for _, keyword := range keywords {
 		r.recordLoss(at, Lossy, "dropped", keyword+" that conflicts with another")
 	}
 }
 
-// merge adds to a schema what another says of the same value. It returns the keywords for which only the first could be
-// kept.
+// merge adds another schema for the same value. It returns the keywords of which only the first could be kept.
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
 	lost = tangled(o, other)
@@ -85,7 +84,7 @@ func merge(o, other *object) (lost []string) {
 }
 
 // tangled returns the keywords of a second schema that would change their meaning beside those of the first, because
-// keywords refer to each other.
+// keywords depend on each other.
 func tangled(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
@@ -120,12 +119,12 @@ func grouped(o, other *object, group ...string) (names []string) {
 	return names
 }
 
-// limitsRest reports whether a schema restricts properties that it does not name.
+// limitsRest reports whether a schema restricts undeclared properties.
 func limitsRest(o *object) bool {
 	return o.Has("additionalProperties") && !o.Get("additionalProperties").Is("true")
 }
 
-// strays reports whether the first schema names properties that the second does not.
+// strays reports whether the first schema declares properties that the second does not.
 func strays(o, other *object) bool {
 	for _, keyword := range []string{"properties", "patternProperties"} {
 		theirs := other.Get(keyword)
@@ -138,7 +137,7 @@ func strays(o, other *object) bool {
 	return false
 }
 
-// combine returns what one keyword says where two schemas must both hold; ok is false if no value says it.
+// combine returns the value of a keyword if two schemas apply together; ok is false if there is none.
 func combine(keyword string, a, b *node) (*node, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
@@ -163,7 +162,7 @@ func combine(keyword string, a, b *node) (*node, bool) {
 	return a, isAnnotation(keyword)
 }
 
-// combineTexts joins two descriptions, unless one of them says all of the other.
+// combineTexts joins two descriptions, unless one contains the other.
 func combineTexts(a, b *node) *node {
 	mine, other := a.Text(), b.Text()
 	switch {
@@ -175,7 +174,7 @@ func combineTexts(a, b *node) *node {
 	return jsonschema.Quoted(mine + " " + other)
 }
 
-// combineMaps unites named schemas. Of a name in both, both hold.
+// combineMaps unites named schemas. If both have a name, both apply.
 func combineMaps(a, b *node, definitions bool) *node {
 	all := editable(a)
 	for _, m := range b.Members() {
@@ -189,7 +188,7 @@ func combineMaps(a, b *node, definitions bool) *node {
 	return all
 }
 
-// combineSchemas returns the schema of values that two others admit.
+// combineSchemas returns the schema of values that fit two others.
 func combineSchemas(a, b *node) (*node, bool) {
 	switch {
 	case a.Is("true") || b.Is("false"):
@@ -202,7 +201,7 @@ func combineSchemas(a, b *node) (*node, bool) {
 	return combined("allOf", a, b), true
 }
 
-// combined returns the schema of these branches under a keyword; the branch itself if there is one.
+// combined returns a schema with these branches under a keyword, or the only branch.
 func combined(keyword string, branches ...*node) *node {
 	if len(branches) == 1 {
 		return branches[0]
@@ -230,7 +229,7 @@ func combineEnums(a, b *node) (*node, bool) {
 	return jsonschema.List(both...), true
 }
 
-// distinct returns the values without those that are there twice.
+// distinct returns the values without repetitions.
 func distinct(values []*node) []*node {
 	var kept []*node
 	seen := make(map[string]bool, len(values))
@@ -265,7 +264,7 @@ func further(a, b *node, sign int) *node {
 	return a
 }
 
-// compareNumbers compares by value, more exactly than a float64 would.
+// compareNumbers compares by value, more precisely than a float64.
 func compareNumbers(a, b *node) int {
 	const precision = 512
 	x, _, errX := big.ParseFloat(compact(a), 10, precision, big.ToNearestEven)

@@ -27,7 +27,7 @@ func (r *objectRules) objects(o *object, at place) {
 	}
 }
 
-// dropNever removes properties that admit nothing, where that cannot be said.
+// dropNever removes properties that allow no value, for targets that cannot express it.
 func (r *objectRules) dropNever(o *object, at place) {
 	properties := editable(o.Get("properties"))
 	dropped := properties.Keep(func(m member) bool { return !m.Node.Is("false") })
@@ -63,8 +63,8 @@ func (r *objectRules) declareRequired(o *object, at place) {
 	}
 }
 
-// keys holds the names of properties against the target's rule. They cannot be renamed: arguments go to the server as
-// the model writes them.
+// keys checks the names of properties by the target's rule. They cannot be renamed: arguments go to the server as the
+// model writes them.
 func (r *objectRules) keys(o *object, at place) {
 	p := at.profile
 	if p.key == nil || p.keyRoot && !at.root {

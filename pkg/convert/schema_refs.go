@@ -10,18 +10,18 @@ import (
 	"toolx/pkg/words"
 )
 
-// references brings into a schema what it refers to: its refs, and the branches of allOf.
+// references merges into a schema what it refers to: its refs, and the branches of allOf.
 type references struct {
 	*report
 	*schemaReader
 	tidier tidier
-	used   map[string]bool // the definitions that kept refs name
+	used   map[string]bool // the definitions of kept refs
 	nodes  int             // schemas walked
-	bytes  int             // brought in
+	bytes  int             // added by refs
 }
 
-// flat reads a schema and brings in what it refers to: its refs, where they do not stay, and its allOf. It gives nil
-// for the schema that admits nothing.
+// flat reads a schema and merges what it refers to: refs that are not kept, and allOf. It returns nil for a schema that
+// allows no value.
 func (r *references) flat(schema *node, at *place) *object {
 	o, ok := parseObject(schema)
 	switch {
@@ -40,14 +40,14 @@ func (r *references) flat(schema *node, at *place) *object {
 	return o
 }
 
-// never stands for a schema that admits nothing, where the target cannot say so.
+// never replaces a schema that allows no value, if the target cannot express it.
 func (r *references) never(at place) *object {
 	r.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 	return &object{node: r.document.Fragment(json.RawMessage("{}")).Clone()}
 }
 
-// deref replaces a schema's ref by what it names, and merges what stands beside it (JSON Schema 2020-12, 8.2.3.1: both
-// count). A ref that the target knows stays.
+// deref replaces a schema's ref by its definition, and merges the keywords beside it (JSON Schema 2020-12, 8.2.3.1:
+// both count). A ref that the target supports is kept.
 func (r *references) deref(o *object, at *place) {
 	for {
 		keyword, ref, ok := refOf(o)
@@ -64,7 +64,7 @@ func (r *references) deref(o *object, at *place) {
 	}
 }
 
-// use remembers a definition that a ref needs.
+// use records a definition that a ref needs.
 func (r *references) use(ref string) {
 	if decoded, err := url.PathUnescape(ref); err == nil {
 		ref = decoded
@@ -72,7 +72,7 @@ func (r *references) use(ref string) {
 	r.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
 }
 
-// refOf finds the keyword that refers to another schema. The dynamic ones of newer and the recursive ones of older
+// refOf returns the keyword that refers to another schema. The dynamic ones of newer and the recursive ones of older
 // drafts name the same places in a single document.
 func refOf(o *object) (keyword, ref string, ok bool) {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
@@ -83,8 +83,8 @@ func refOf(o *object) (keyword, ref string, ok bool) {
 	return "", "", false
 }
 
-// keepsRef reports whether a ref may stay. Only those to definitions do: any other place may be changed by the
-// conversion, and some providers refuse to look there.
+// keepsRef reports whether a ref may be kept. Only those to definitions are: any other place may be changed by the
+// conversion, and some providers refuse others.
 func (r *references) keepsRef(ref string, at place) bool {
 	if !at.profile.refs || at.root || at.inline {
 		return false
@@ -97,15 +97,14 @@ func (r *references) keepsRef(ref string, at place) bool {
 	return ref == "#"
 }
 
-// needsMerging reports whether a ref that must stand alone has keywords beside it that restrict more than a type, which
-// the definition has as well.
+// needsMerging reports whether a ref that must be alone has keywords beside it that restrict more than the type.
 func needsMerging(o *object, at place) bool {
 	return at.profile.closed && slices.ContainsFunc(o.Members(), func(m member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
 	})
 }
 
-// expand merges what a ref names into the schema that had it, unless that would never end.
+// expand merges the definition of a ref into its schema, unless that would not end.
 func (r *references) expand(o *object, at *place, ref string, target *node, found bool) {
 	if !found {
 		r.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
@@ -131,10 +130,10 @@ func (r *references) expand(o *object, at *place, ref string, target *node, foun
 	r.tidier.tidy(named, *at)
 	dropIdentity(named)
 	r.recordLoss(*at, Info, "changed", "$ref to its definition")
-	r.mergeTold(o, named, *at)
+	r.mergeReported(o, named, *at)
 }
 
-// dropIdentity takes from a definition what makes sense in one place only.
+// dropIdentity removes the keywords of a definition that only make sense in one place.
 func dropIdentity(named *object) {
 	for _, keyword := range []string{
 		"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema",
@@ -155,19 +154,19 @@ func opened(open []string, ref string) int {
 	return count
 }
 
-// cut ends an expansion: what is left of the definition is its type and its description.
+// cut ends an expansion: only the type and the description of the definition are kept.
 func (r *references) cut(o *object, at place, target *node, why string) {
 	r.recordLoss(at, Lossy, "cut", why)
 	if kinds := r.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.Has("type") {
 		o.Set("type", quoteTypes(kinds.Names()))
 	}
-	const most = 1000 // a long one would let cut refs grow all the same
+	const most = 1000 // or cut refs would still grow
 	if text := target.Get("description").Text(); text != "" && len(text) <= most && !o.Has("description") {
 		o.Set("description", target.Get("description"))
 	}
 }
 
-// schemasIn returns the schemas that stand under a keyword.
+// schemasIn returns the schemas under a keyword.
 func schemasIn(m member) []*node {
 	switch jsonschema.Held(m.Name, m.Node) {
 	case jsonschema.HoldsSchema:

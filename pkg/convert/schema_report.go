@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// report holds what was done to a schema: the losses, and why it is refused.
+// report has what was done to a schema: the losses, and why it is refused.
 type report struct {
 	hints    []string // of the root
 	losses   []Loss
@@ -15,7 +15,7 @@ type report struct {
 	err      error // the first reason to refuse the schema
 }
 
-// recordLoss records what was done to the schema at a place, once.
+// recordLoss records a change to the schema at a place, once.
 func (r *report) recordLoss(at place, severity Severity, kind, detail string) {
 	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
 	if !r.recorded[loss] {
@@ -44,8 +44,8 @@ func (r *report) refuse(at place, format string, args ...any) {
 	r.err = errors.New(reason)
 }
 
-// moved keeps a hint, and reports the keyword that it stands for: as said in another way where the model only reads the
-// schema, or where the keyword restricts nothing.
+// moved keeps a hint, and reports its keyword: as moved if the model only reads the schema, or if the keyword does not
+// restrict.
 func (r *report) moved(o *object, at place, keyword, hint string, restricts bool) {
 	if hint == "" {
 		r.recordLoss(at, Lossy, "dropped", keyword)

@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// root makes the root what every provider wants it to be: one object with named properties.
+// root makes the root one object with named properties, as every provider requires.
 func (w *walker) root(o *object, at *place) {
 	if !at.root {
 		return
@@ -42,7 +42,7 @@ func (w *walker) dropRootLimits(o *object, at place) {
 	}
 }
 
-// foldUnions joins the alternatives of the root to one object with the properties of all, which requires what all
+// foldUnions merges the alternatives of the root into one object with the properties of all, which requires what all
 // require.
 func (u *unionRules) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
@@ -57,7 +57,7 @@ func (u *unionRules) foldUnions(o *object, at *place) {
 			u.refuse(*at, "none of the alternatives of its input schema takes an object")
 			return
 		case 1:
-			u.refs.mergeTold(o, alternatives[0], *at)
+			u.refs.mergeReported(o, alternatives[0], *at)
 			u.recordLoss(*at, Info, "changed", keyword+" to one schema")
 		default:
 			fold(o, alternatives)
@@ -89,7 +89,7 @@ func (u *unionRules) alternatives(branches []*node, at *place) []*object {
 	return list
 }
 
-// fold unites alternatives with what holds for all of them.
+// fold unites alternatives with what applies to all of them.
 func fold(o *object, alternatives []*object) {
 	if hint := needs(alternatives); hint != "" {
 		o.hints = append(o.hints, hint)
@@ -110,7 +110,7 @@ func fold(o *object, alternatives []*object) {
 	}
 }
 
-// needs says what each alternative requires.
+// needs describes what each alternative requires.
 func needs(alternatives []*object) string {
 	var each []string
 	for _, a := range alternatives {
@@ -146,8 +146,8 @@ func requiredByAll(alternatives []*object) []string {
 	})
 }
 
-// alternativesOf returns what a property may be in any of the alternatives. What holds for all of them is as much as
-// can be said where one of them is silent.
+// alternativesOf returns what a property may be in any of the alternatives. If one of them does not restrict it, only
+// what applies to all of them is known.
 func alternativesOf(name string, base *node, alternatives []*object) *node {
 	var all []*node
 	for _, a := range alternatives {
@@ -165,7 +165,7 @@ func alternativesOf(name string, base *node, alternatives []*object) *node {
 	return anyOfThese(distinct(all))
 }
 
-// anyOfThese returns a schema that admits what any of them admits: one enum where all are constants.
+// anyOfThese returns a schema for the values of any of them: one enum if all are constants.
 func anyOfThese(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]
@@ -181,7 +181,7 @@ func anyOfThese(list []*node) *node {
 			said = union(said, []string{text})
 		}
 	}
-	if len(said) > 1 { // each says what its value means
+	if len(said) > 1 { // each describes its value
 		return combined("anyOf", list...)
 	}
 	values = distinct(values)

@@ -18,8 +18,8 @@ const (
 	strictRunes      = 120_000
 )
 
-// strict makes objects list and require all of their properties: what was optional may be null. What cannot be listed
-// cannot be expressed.
+// strict makes objects declare and require all of their properties: optional ones may be null. Properties that cannot
+// be declared cannot be expressed.
 func (r *objectRules) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
@@ -36,7 +36,7 @@ func (r *objectRules) strict(o *object, at place) {
 	}
 }
 
-// standAlone puts a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
+// standAlone moves a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
 // definition before.
 func (r *objectRules) standAlone(o *object, at place) {
 	if !o.Has("$ref") || len(o.Members()) == 1 {
@@ -70,7 +70,7 @@ func (r *objectRules) closeObject(o *object, at place) {
 	o.Set("additionalProperties", valueOf("false"))
 }
 
-// refuseMap refuses objects with free keys, before the walk goes into them.
+// refuseMap refuses objects with free keys, before their parts are walked.
 func (r *objectRules) refuseMap(o *object, at place) {
 	if !at.profile.closed || !slices.Contains(typesOf(o.node), "object") {
 		return
@@ -90,7 +90,7 @@ func (r *objectRules) refuseMap(o *object, at place) {
 	}
 }
 
-// strictCount is what the limits of structured outputs count.
+// strictCount has the counts for the limits of structured outputs.
 type strictCount struct{ properties, enums, runes, depth int }
 
 func checkStrictLimits(schema *node) error {
@@ -143,8 +143,8 @@ func (c *strictCount) addMember(m member, depth int) {
 }
 
 // carriesStrict reports whether a tool is written as strict: always in openai-strict, else if a document of another
-// format says so and the target has strict tools and would take the schema. A strict tool with a schema that breaks the
-// rules makes the provider refuse the whole request. Formats with the same rules keep the setting.
+// format sets it and the target has strict tools and would accept the schema. A strict tool with an invalid schema
+// makes the provider refuse the whole request. Formats with the same rules keep the setting.
 func carriesStrict(definition *node, to Format, schema json.RawMessage) bool {
 	target := recordOf(to)
 	switch {
@@ -166,7 +166,7 @@ func carriesStrict(definition *node, to Format, schema json.RawMessage) bool {
 	return err == nil && !recursive && isClosed(jsonschema.NewNode(schema))
 }
 
-// strictSource returns the format of a document that calls the tool strict.
+// strictSource returns the format of a document in which the tool is strict.
 func strictSource(definition *node) (Format, bool) {
 	for _, m := range definition.Get(metaMember).Members() {
 		name, isForm := strings.CutPrefix(m.Name, formPrefix)
@@ -178,8 +178,8 @@ func strictSource(definition *node) (Format, bool) {
 	return "", false
 }
 
-// isClosed reports whether a schema obeys the rules of Anthropic's strict tools (schemautil of its SDK): objects take
-// no other properties, and only some keywords are known.
+// isClosed reports whether a schema follows the rules of Anthropic's strict tools (schemautil of its SDK): objects have
+// no other properties, and only some keywords are allowed.
 func isClosed(schema *node) bool {
 	isObject := schema.Has("properties") || slices.Contains(typesOf(schema), "object")
 	if !schema.IsObject() || isObject && !schema.Get("additionalProperties").Is("false") {

@@ -8,10 +8,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// tidier corrects schemas without a look at others.
+// tidier corrects schemas on their own.
 type tidier struct{ *report }
 
-// tidy corrects what is not JSON Schema, or is of a draft so old that providers refuse it.
+// tidy corrects invalid JSON Schema, and drafts so old that providers refuse them.
 func (t tidier) tidy(o *object, at place) {
 	t.dropMalformed(o, at)
 	t.dropRepeated(o, at)
@@ -96,7 +96,7 @@ func (t tidier) repairTypes(o *object, at place) {
 	}
 }
 
-// typeMeant returns the type of JSON Schema that a name stands for: empty if it stands for any value.
+// typeMeant returns the type of JSON Schema that a name stands for: empty for any value.
 func typeMeant(name string) (kind string, known bool) {
 	if isType(name) {
 		return name, true
@@ -116,7 +116,7 @@ func (t tidier) smallTypes(o *object, at place) {
 	}
 }
 
-// dropEmpty removes members that say nothing, which Ollama's encoder leaves out.
+// dropEmpty removes empty members, which Ollama's encoder omits.
 func dropEmpty(o *object) {
 	for _, name := range []string{"description", "enum", "required"} {
 		if value := compact(o.Get(name)); value == `""` || value == "[]" {

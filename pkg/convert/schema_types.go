@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// typesOf returns the types that a schema names, in small letters.
+// typesOf returns the types of a schema, in lower case.
 func typesOf(schema *node) []string {
 	list := writtenTypes(schema)
 	for i, name := range list {
@@ -36,7 +36,7 @@ func quoteTypes(types []string) *node {
 	return jsonschema.Strings(types)
 }
 
-// typeKinds returns the kinds that the value of a type names; AnyKind where it names none.
+// typeKinds returns the kinds of a type's value; AnyKind if it has none.
 func typeKinds(value *node) jsonschema.Kinds {
 	return jsonschema.Build("type", value).Kinds()
 }
@@ -53,12 +53,12 @@ type typeRules struct {
 	*schemaReader
 }
 
-// constants writes const as the target knows it.
+// constants writes const in the target's form.
 func (t *typeRules) constants(o *object, at place) {
 	value, kept := o.Get("const"), at.profile.keeps("const", at.root)
 	switch {
 	case value == nil || kept && (at.profile.refs || o.Has("enum")):
-	case kept: // small models know enum better
+	case kept: // small models read enum better
 		o.Set("enum", jsonschema.List(value))
 	default:
 		o.Drop("const")
@@ -67,7 +67,7 @@ func (t *typeRules) constants(o *object, at place) {
 	}
 }
 
-// types adds the types that a schema lacks but surely has, and fits lists of them to the target.
+// types adds missing types that are certain, and fits lists of them to the target.
 func (t *typeRules) types(o *object, at place) {
 	p := at.profile
 	if !p.restricted() {
@@ -86,7 +86,7 @@ func (t *typeRules) types(o *object, at place) {
 	t.dropIdle(o, at)
 }
 
-// dropIdle removes keywords about other kinds than the schema's own.
+// dropIdle removes keywords for other kinds than the schema's own.
 func (t *typeRules) dropIdle(o *object, at place) {
 	if !o.Has("type") {
 		return
@@ -101,7 +101,7 @@ func (t *typeRules) dropIdle(o *object, at place) {
 	}
 }
 
-// inferType names the type that a schema's values, or its other keywords, imply.
+// inferType adds the type that a schema's values, or its other keywords, imply.
 func (t *typeRules) inferType(o *object) {
 	if o.Has("type", "anyOf", "$ref") {
 		return
@@ -111,7 +111,7 @@ func (t *typeRules) inferType(o *object) {
 	}
 }
 
-// openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
+// openAPINull rewrites OpenAPI's nullable as a type, unless the target supports it.
 func (t *typeRules) openAPINull(o *object, at place) {
 	if at.profile.openAPI || !o.Has("nullable") || at.root {
 		return
@@ -122,7 +122,7 @@ func (t *typeRules) openAPINull(o *object, at place) {
 	}
 }
 
-// addNull makes a schema admit null too.
+// addNull makes a schema allow null too.
 func (t *typeRules) addNull(o *object) {
 	null := valueOf("null")
 	if ref := o.Drop("$ref"); ref != nil {
@@ -180,7 +180,7 @@ func (t *typeRules) splitTypes(o *object, at place) {
 	t.recordLoss(at, Info, "changed", "list of types to anyOf")
 }
 
-// branchOf returns the part of a schema that speaks about values of one type.
+// branchOf returns the part of a schema for values of one type.
 func branchOf(o *node, kind string) *node {
 	branch := jsonschema.Build("type", kind)
 	own := jsonschema.KindsNamed(kind)
@@ -198,7 +198,7 @@ func branchOf(o *node, kind string) *node {
 	return branch
 }
 
-// anyValue lists all types if the target wants a type in every schema.
+// anyValue lists all types if the target requires a type in every schema.
 func (t *typeRules) anyValue(o *object, at place) {
 	if o.Has("type", "anyOf") || at.root {
 		return
@@ -207,7 +207,7 @@ func (t *typeRules) anyValue(o *object, at place) {
 	t.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 
-// spell writes types and members as the target writes them.
+// spell writes types and members in the target's form.
 func (t *typeRules) spell(o *object, at place) {
 	p := at.profile
 	if p.openAPI && o.Has("type") {
@@ -261,7 +261,7 @@ func (t *typeRules) prefixItems(o *object, at place) {
 	t.recordLoss(at, Info, "changed", "array of items to prefixItems")
 }
 
-// tupleToList rewrites a tuple as a list of what any of its places takes.
+// tupleToList rewrites a tuple as a list with the schemas of all its positions.
 func (t *typeRules) tupleToList(o *object, at place) {
 	tuple := distinct(o.Get("prefixItems").Elements())
 	if o.Get("items").Is("false") {

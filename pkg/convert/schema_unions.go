@@ -59,7 +59,7 @@ func (u *unionRules) oneOfToAnyOf(o *object, at place) {
 	u.recordLoss(at, severity, "changed", "oneOf to anyOf")
 }
 
-// valuesOf returns the only values that a schema admits, nil if it names none.
+// valuesOf returns the values that a schema lists, nil if it lists none.
 func valuesOf(schema *node) []*node {
 	if value := schema.Get("const"); value != nil {
 		return []*node{value}
@@ -67,7 +67,7 @@ func valuesOf(schema *node) []*node {
 	return schema.Get("enum").Elements()
 }
 
-// pruneBranches removes branches that admit nothing, and those that are there twice.
+// pruneBranches removes branches that allow no value, and repeated ones.
 func (u *unionRules) pruneBranches(o *object, at place) {
 	branches := o.Get("anyOf").Elements()
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
@@ -82,8 +82,8 @@ func (u *unionRules) pruneBranches(o *object, at place) {
 	o.Set("anyOf", jsonschema.List(kept...))
 }
 
-// constBranches rewrites a union of constants as one enum. Branches with descriptions stay, because each explains its
-// constant.
+// constBranches rewrites a union of constants as one enum. Branches with descriptions are kept, because each explains
+// its constant.
 func (u *unionRules) constBranches(o *object, at place) {
 	if at.profile.keeps("const", at.root) || o.Has("enum", "const") {
 		return
@@ -108,8 +108,7 @@ func hasBeyond(schema *node, names ...string) bool {
 	return slices.ContainsFunc(schema.Members(), func(m member) bool { return !slices.Contains(names, m.Name) })
 }
 
-// bareBranches removes a union whose branches only require properties, which a target that reads types can make nothing
-// of.
+// bareBranches removes a union whose branches only require properties, which is useless to a target that reads types.
 func (u *unionRules) bareBranches(o *object, at place) {
 	var needs []string
 	for _, branch := range o.Get("anyOf").Elements() {
@@ -153,7 +152,7 @@ func (u *unionRules) unwrap(o *object, at *place) {
 			return
 		}
 		only := branches[0]
-		// A union of one lets something stand beside a ref that must stand alone.
+		// A union of one lets keywords be beside a ref that must be alone.
 		wrapsRef := at.profile.closed && only.Has("$ref") && u.refs.keepsRef(only.Get("$ref").Text(), *at)
 		if !only.IsObject() || wrapsRef {
 			return
@@ -161,11 +160,11 @@ func (u *unionRules) unwrap(o *object, at *place) {
 		branch := u.refs.flat(only, at)
 		u.oneOfToAnyOf(branch, *at)
 		o.Drop("anyOf")
-		u.refs.mergeTold(o, branch, *at)
+		u.refs.mergeReported(o, branch, *at)
 	}
 }
 
-// distribute makes each branch of a union complete, where nothing that restricts may stand beside anyOf.
+// distribute makes each branch of a union complete, if no restriction may be beside anyOf.
 func (u *unionRules) distribute(o *object, at *place) {
 	branches := slices.Clone(o.Get("anyOf").Elements())
 	if len(branches) == 0 {
@@ -187,7 +186,7 @@ func (u *unionRules) distribute(o *object, at *place) {
 			continue
 		}
 		u.refs.nodes++
-		u.refs.mergeTold(branch, base, *at)
+		u.refs.mergeReported(branch, base, *at)
 		open = union(open, where.open[len(at.open):])
 		branches[i] = branch.node
 	}

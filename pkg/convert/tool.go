@@ -9,20 +9,20 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// Tool is a tool definition between two formats: an MCP tool object, whose *node keep their order, and the server
-// that the tool lives on.
+// Tool is a tool definition between two formats: an MCP tool object, whose members keep their order, and the tool's
+// server.
 //
-// What a document's format says beyond name, description and schema stands in the definition's _meta, under "toolx/"
-// and the format's name: it comes back when the tool is written in that format again, and is reported as dropped
-// otherwise. It counts only for tools of documents: _meta from a server is ignored (see form).
+// What a document's format has beyond name, description and schema is in the definition's _meta, under "toolx/" and the
+// format's name: it returns when the tool is written in that format again, and is reported as dropped otherwise. It
+// only counts for tools of documents: _meta from a server is ignored (see form).
 type Tool struct {
-	// Server is empty if the tool belongs to none, or none is known.
+	// Server is empty if the tool has none, or it is unknown.
 	Server string
 	// Definition is {"name", "title"?, "description"?, "inputSchema", …} (MCP 2025-11-25, server/tools).
 	Definition json.RawMessage
 }
 
-// The members of an MCP tool object that a conversion carries.
+// The members of an MCP tool object that are converted.
 const (
 	nameMember        = "name"
 	descriptionMember = "description"
@@ -36,11 +36,11 @@ const formPrefix = "toolx/"
 // emptySchema is the schema of a tool without parameters.
 const emptySchema = `{"type":"object","properties":{}}`
 
-// commonFields holds the fields that every format has.
+// commonFields has the fields of every format.
 type commonFields struct {
 	name        string
-	description *node // a string; nil where there is none
-	schema      *node // an object; nil where there is none
+	description *node // a string; nil if there is none
+	schema      *node // an object; nil if there is none
 	strict      bool  // arguments must fit the schema, which they can in the target
 }
 
@@ -50,7 +50,7 @@ func commonFieldsOf(definition *node) (commonFields, error) {
 		definition.Value(schemaMember))
 }
 
-// newCommonFields checks what was found at a tool's three places; nil is for what was not there.
+// newCommonFields checks the values of a tool's three places; nil means missing.
 func newCommonFields(name, description, schema *node) (commonFields, error) {
 	if name.Text() == "" {
 		return commonFields{}, errors.New("it has no name")
@@ -81,8 +81,7 @@ func isZod(schema *node) bool {
 	return schema.Get("def").Has("type")
 }
 
-// definition writes the common fields as an MCP tool object, with what is to come back in the form's format; a nil form
-// adds nothing.
+// definition writes the common fields as an MCP tool object, with the form for its format; a nil form adds nothing.
 func (e commonFields) definition(of Format, form *node) *node {
 	schema := e.schema
 	if schema == nil {
@@ -96,14 +95,14 @@ func (e commonFields) definition(of Format, form *node) *node {
 		schemaMember, schema, metaMember, meta)
 }
 
-// same reports whether two readings of a tool come to the same.
+// same reports whether two readings of a tool are the same.
 func (e commonFields) same(other commonFields) bool {
 	return e.name == other.name &&
 		e.description.Text() == other.description.Text() &&
 		(e.schema.Same(other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
 }
 
-// hasNoParameters reports whether a schema, in JSON Schema or Gemini's spelling, says no more than that there are none.
+// hasNoParameters reports whether a schema, in JSON Schema or Gemini's spelling, only says that there are none.
 func hasNoParameters(schema *node) bool {
 	for _, m := range schema.Members() {
 		switch m.Name {
@@ -133,25 +132,25 @@ func qualified(server, tool string) string {
 // positionLabel returns the label of a tool without a name: its position, from 1.
 func positionLabel(index int) string { return fmt.Sprintf("#%d", index+1) }
 
-// Severity says what a conversion's change means for the one who calls the tool.
+// Severity is the effect of a change on the caller of the tool.
 type Severity string
 
 // The severities, the mildest first.
 const (
-	Info  Severity = "info"  // said in another way, or nothing that a model would see
-	Lossy Severity = "lossy" // the target cannot hold it
+	Info  Severity = "info"  // written in another way, or not visible to a model
+	Lossy Severity = "lossy" // the target cannot express it
 	Fatal Severity = "error" // the tool cannot be expressed, and was left out
 )
 
 // Loss is one change that a conversion made to a tool because of its target.
 type Loss struct {
 	Format   Format   `json:"format"` // the target; the source for a tool that could not be read
-	Tool     string   `json:"tool"`   // by its qualified name: server__tool; "#2" for the second, where it has no name
+	Tool     string   `json:"tool"`   // its qualified name: server__tool; "#2" for the second if it has no name
 	Path     string   `json:"path"`   // of the property, such as "filter.items[].size"; empty for the tool itself
 	Severity Severity `json:"severity"`
 	// Kind is what was done: "dropped", "changed", "moved", "cut", "renamed", "skipped", or "kept" in spite of a limit.
 	Kind   string `json:"kind"`
-	Detail string `json:"detail"` // to what: a keyword, or a short clause
+	Detail string `json:"detail"` // what was changed: a keyword, or a short clause
 }
 
 // The kinds of losses that matter even if nothing is lost: a provider may refuse what was kept, or an entry that is not
@@ -161,7 +160,7 @@ const (
 	Skipped = "skipped"
 )
 
-// Other kinds of losses that concern a tool as a whole.
+// Other kinds of losses of a whole tool.
 const (
 	dropped = "dropped"
 	renamed = "renamed"

@@ -17,11 +17,11 @@ type (
 // object is a schema that is being changed.
 type object struct {
 	*node
-	// hints say in words what the object could not keep as keywords.
+	// hints describe what the object could not keep as keywords.
 	hints []string
 }
 
-// parseObject takes a copy of a schema, to be changed.
+// parseObject returns a copy of a schema, to be changed.
 func parseObject(schema *node) (*object, bool) {
 	if !schema.IsObject() {
 		return nil, false
@@ -52,21 +52,21 @@ func editable(n *node) *node {
 	return n.Clone()
 }
 
-// with returns an object in which a member is another, or a further one; a nil value changes nothing.
+// with returns an object with a changed or added member; a nil value changes nothing.
 func with(n *node, name string, value *node) *node {
 	changed := editable(n)
 	changed.Set(name, value)
 	return changed
 }
 
-// without returns an object that lacks some members.
+// without returns an object without some members.
 func without(n *node, names ...string) *node {
 	rest := editable(n)
 	rest.Keep(func(m member) bool { return !slices.Contains(names, m.Name) })
 	return rest
 }
 
-// withName returns an object in which a member has another name, unless that one is taken.
+// withName returns an object with a renamed member, unless the new name is taken.
 func withName(n *node, from, to string) *node {
 	if n.Has(to) {
 		return n
@@ -104,13 +104,13 @@ func setAt(n *node, path []string, value *node) *node {
 	}
 }
 
-// valueOf returns the value that JSON text says.
+// valueOf returns the value of JSON text.
 func valueOf(text string) *node { return jsonschema.NewNode(json.RawMessage(text)) }
 
-// compact writes a value without spaces; nothing if there is none.
+// compact writes a value without spaces; empty if there is none.
 func compact(n *node) string { return string(rawjson.Compact(n.Bytes())) }
 
-// literal names the JSON type of a value; numbers are of one.
+// literal returns the JSON type of a value; all numbers have one.
 func literal(n *node) string { return jsonschema.KindsOf(n.Bytes()).String() }
 
 func isFalse(n *node) bool { return n.Is("false") }

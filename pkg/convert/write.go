@@ -17,10 +17,10 @@ import (
 // Converted is one tool in its target's form.
 type Converted struct {
 	Tool   json.RawMessage // the element of the provider's list of tools, without spaces
-	Name   string          // as the model will call it
+	Name   string          // for the model
 	Server string          // where the call goes: the server, and
 	Plain  string          // its own name for the tool
-	Losses []Loss          // what the target could not hold
+	Losses []Loss          // what the target cannot express
 }
 
 // Conversion is a list of tools in their target's form.
@@ -35,7 +35,7 @@ type Conversion struct {
 	losses []Loss
 }
 
-// convert writes one tool under a name that is free (see freeName).
+// convert writes one tool under a free name (see freeName).
 func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[string]bool) (*Converted, error) {
 	target := recordOf(to)
 	if target.format == "" || target.hidden {
@@ -75,8 +75,8 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	}, nil
 }
 
-// inUTF8 replaces bytes that are not UTF-8 (RFC 8259, 8.1), and halves of surrogate pairs, which JavaScript leaves when
-// it cuts an emoji in two. Providers refuse the whole request for one of them.
+// inUTF8 replaces bytes that are not UTF-8 (RFC 8259, 8.1), and unpaired surrogates, which JavaScript leaves when it
+// splits an emoji. Providers refuse the whole request for one of them.
 func inUTF8(tool Tool) (Tool, []Loss) {
 	var losses []Loss
 	if !utf8.Valid(tool.Definition) {
@@ -90,7 +90,7 @@ func inUTF8(tool Tool) (Tool, []Loss) {
 	return tool, losses
 }
 
-// element writes a tool as the format's list has it.
+// element writes a tool as an element of the format's list.
 func (r *record) element(e commonFields, definition *node) *node {
 	if r.write != nil {
 		return r.write(e, definition)
@@ -101,7 +101,7 @@ func (r *record) element(e commonFields, definition *node) *node {
 	return r.layout.fill(formFor(r.format, definition), e)
 }
 
-// remarks are about the name and the description.
+// remarks returns warnings about the name and the description.
 func (r *record) remarks(server, plain string, e commonFields) []Loss {
 	var losses []Loss
 	if e.name != qualified(server, plain) {
@@ -114,7 +114,7 @@ func (r *record) remarks(server, plain string, e commonFields) []Loss {
 	return losses
 }
 
-// withHint adds to a description what the schema could not say.
+// withHint adds to a description what the schema could not express.
 func withHint(description *node, hint string) *node {
 	if hint == "" {
 		return description
@@ -150,7 +150,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	return all
 }
 
-// reservedNames returns the qualified names of servers' tools: they mean those tools wherever toolx takes a name.
+// reservedNames returns the qualified names of servers' tools: toolx resolves them to those tools everywhere.
 func reservedNames(tools []Tool) map[string]bool {
 	reserved := make(map[string]bool)
 	for _, tool := range tools {
@@ -161,7 +161,7 @@ func reservedNames(tools []Tool) map[string]bool {
 	return reserved
 }
 
-// freeName returns the fitted name of a tool, or the one with the hash where another tool has it.
+// freeName returns the fitted name of a tool, or the one with the hash if another tool has it.
 func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved map[string]bool) (string, error) {
 	target := recordOf(to)
 	fitted := FitName(tool.Server, tool.Plain, to)
@@ -186,8 +186,8 @@ func toolName(tool Tool, index int) string {
 	return positionLabel(index)
 }
 
-// Document returns what a request's list of tools holds: a JSON array ("[]" if there is no tool), for Hermes the text
-// of the prompt (none if there is no tool).
+// Document returns the list of tools for a request: a JSON array ("[]" if there is no tool), for Hermes the text of the
+// prompt (empty if there is no tool).
 func (c *Conversion) Document() []byte {
 	elements := make([]json.RawMessage, len(c.Tools))
 	for i, tool := range c.Tools {
@@ -199,18 +199,18 @@ func (c *Conversion) Document() []byte {
 	return rawjson.Array(elements)
 }
 
-// Losses returns all losses of the conversion, those of skipped tools too, in the order of the tools; what concerns the
-// whole list comes last.
+// Losses returns all losses of the conversion, including those of skipped tools, in the order of the tools; those of
+// the whole list come last.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
 
-// escapes matches an escape of JSON: a pair of surrogates, one half of a pair as its first group, or any other.
+// escapes matches an escape of JSON: a pair of surrogates, an unpaired one as its first group, or any other.
 var escapes = sync.OnceValue(func() *regexp.Regexp {
 	const high, low = `\\u[dD][89abAB][[:xdigit:]]{2}`, `\\u[dD][c-fC-F][[:xdigit:]]{2}`
 	return regexp.MustCompile(high + low + `|(` + high + `|` + low + `)|\\.`)
 })
 
-// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair without the other (RFC 8259, 8.2).
-// Text without any comes back as it is; text has to be valid JSON.
+// withoutHalves writes U+FFFD for each escape of an unpaired surrogate (RFC 8259, 8.2). Text without any is returned
+// unchanged; text must be valid JSON.
 func withoutHalves(text json.RawMessage) json.RawMessage {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text
@@ -223,8 +223,8 @@ func withoutHalves(text json.RawMessage) json.RawMessage {
 	})
 }
 
-// EstimateTokens estimates how many tokens of a model's window a tool or a list of tools takes, rounded up, from the
-// length of the JSON without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, and other models differ.
+// EstimateTokens estimates the tokens of a tool or a list of tools, rounded up, from the length of the JSON without
+// spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, and other models differ.
 func EstimateTokens(tool []byte) int {
 	const tenths = 41 // bytes for ten tokens
 	return (10*len(rawjson.Compact(tool)) + tenths - 1) / tenths
