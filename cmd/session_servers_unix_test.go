@@ -53,7 +53,7 @@ func TestEveryCommandWithBadServers(t *testing.T) {
 		"silent":                  {args: "silent", flags: within6s, code: 4, says: "silent"},
 		"silent after initialize": {args: "silent-after-init", flags: within6s, code: 4, says: "tools/list"},
 		"asks at once":            {args: "tty-prompt", flags: once, code: 4, says: "asks a question"},
-		"draws on the screen":     {args: "full-screen", flags: within6s, code: 4, says: "whole screen"},
+		"draws on the screen":     {args: "full-screen", flags: within6s, code: 4, says: "full-screen"},
 		"says that it is HTTP":    {args: "http-mode", flags: once, code: 4, says: "HTTP"},
 		"slow, 0.1 s":             {args: "--wait 100ms slow-start features"},
 		"slow, 4 s":               {args: "--wait 4s slow-start features"},

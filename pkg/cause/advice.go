@@ -73,11 +73,11 @@ func advice(o *output, c *Cause) []string {
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case commandGroup(o) != "":
-			fixes = []string{"see whether one of its sub-commands starts the server (it may be no MCP server): " +
+			fixes = []string{"see whether one of its sub-commands starts the server (it may not be an MCP server): " +
 				commandGroup(o) + " --help"}
 		case slices.ContainsFunc(o.all, commandsHeading().MatchString):
 			fixes = []string{"see on its page what to start: none of the sub-commands that it prints sounds like a " +
-				"server's, and it may be no MCP server"}
+				"server's, and it may not be an MCP server"}
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
@@ -108,7 +108,7 @@ func quoteFixes(o *output, line string) []string {
 		}
 		return []string{
 			"use another version of the server, or of what runs it: this is a fault in its own code",
-			"tell the server's author",
+			"report it to the server's author",
 		}
 	}
 	var verb string

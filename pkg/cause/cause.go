@@ -163,13 +163,13 @@ func quotedCause(o *output) *Cause {
 // idle returns the cause of a program that ended well and says nothing of an error.
 func idle() *Cause {
 	return &Cause{
-		Kind: Idle, What: "it ended without an error, as a program that is no server", Fixes: []string{NoServerFix},
+		Kind: Idle, What: "it exited without an error, like a program that is not a server", Fixes: []string{NoServerFix},
 	}
 }
 
 // NoServerFix says what to do about a program that ends without an error, as one that is no server.
 const NoServerFix = "see its page and its --help: " +
-	"it may want a sub-command or a flag in args of this server, or be no MCP server"
+	"it may need a sub-command or a flag in args of this server, or not be an MCP server"
 
 // withoutReason reports whether the output of a program that ended well does not say why: it has no word of an error,
 // or only one somewhere in a long report or beside a success.

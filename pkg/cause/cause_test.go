@@ -110,7 +110,7 @@ func TestAsks(t *testing.T) {
 	}
 	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
 	c := Diagnose(drawn)
-	if c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || c.Policy() != Permanent {
+	if c == nil || !strings.HasPrefix(c.What, "it draws a full-screen interface") || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
@@ -301,14 +301,14 @@ func TestHelpIsNoAdvice(t *testing.T) {
 // not install a second time what it has.
 func TestAddonFixes(t *testing.T) {
 	for folder, want := range map[string]string{
-		"/home/user/.npm/_npx/0a1b2c": "npm 12 runs no install scripts by itself: delete /home/user/.npm/_npx/0a1b2c, " +
+		"/home/user/.npm/_npx/0a1b2c": "npm 12 does not run install scripts by default: delete /home/user/.npm/_npx/0a1b2c, " +
 			"and add --allow-scripts=sqlite3 to args of this server, before the package",
-		`C:\Users\u\npm-cache\_npx\0a1b`: `npm 12 runs no install scripts by itself: delete ` +
+		`C:\Users\u\npm-cache\_npx\0a1b`: `npm 12 does not run install scripts by default: delete ` +
 			`C:\Users\u\npm-cache\_npx\0a1b, and add --allow-scripts=sqlite3 to args of this server, before the package`,
 		"/srv": "build it again with the Node that runs the server: npm rebuild sqlite3",
-		"/home/user/.cache/pnpm/dlx/1a/node_modules/.pnpm/sqlite3@5.1.7": "pnpm runs no install scripts by itself: add " +
+		"/home/user/.cache/pnpm/dlx/1a/node_modules/.pnpm/sqlite3@5.1.7": "pnpm does not run install scripts by default: add " +
 			"--allow-build=sqlite3 to args of pnpm dlx, before the package; in a project pnpm approve-builds",
-		"/srv/node_modules/.deno/sqlite3@5.1.7": "Deno runs no install scripts by itself: add --node-modules-dir=auto " +
+		"/srv/node_modules/.deno/sqlite3@5.1.7": "Deno does not run install scripts by default: add --node-modules-dir=auto " +
 			"--allow-scripts=npm:sqlite3 to args of deno run, before the program, in an empty folder (cwd)",
 	} {
 		c := Diagnose(Output{Stderr: []string{

@@ -100,7 +100,10 @@ func anywhereRules(o *output, withSentence bool) *Cause {
 			withSentence && !r.sentence.MatchString(o.reason) {
 			continue
 		}
-		other := func(text string) bool { _, same := r.Find(text, o.all); return !same && strings.TrimSpace(text) != "" }
+		other := func(text string) bool {
+			_, same := r.Find(text, o.all)
+			return !same && strings.TrimSpace(text) != ""
+		}
 		if r.Get("alone") != "" && slices.ContainsFunc(o.all, other) {
 			continue
 		}

@@ -284,7 +284,7 @@ func TestRefusedValues(t *testing.T) {
 		{
 			name: "a file", kind: Files, args: []string{"--tools", "tools.csv"}, fix: "create tools.csv",
 			stderr: "kelp: invalid --tools: open tools.csv: no such file or directory",
-			what:   "tools.csv is not in the folder that it runs in, /srv",
+			what:   "tools.csv is not in its working directory, /srv",
 		},
 		{
 			name: "a flag that is there", kind: Value, args: []string{"--json"}, fix: "see the server's --help",
@@ -381,19 +381,19 @@ func TestFilesOfTheServer(t *testing.T) {
 		{
 			name: "a relative path", kind: Files, fix: "create data/reef.db",
 			stderr: "2026/11/27 10:00:00 open data/reef.db: no such file or directory",
-			what:   "data/reef.db is not in the folder that it runs in, /srv",
+			what:   "data/reef.db is not in its working directory, /srv",
 		},
 		{
 			name: "a relative path in Python", kind: Files, fix: "set cwd in the server's entry",
 			stderr: "Traceback (most recent call last):\n  File \"/opt/x.py\", line 1, in <module>\n" +
 				"    open('tides.csv')\n" +
 				"FileNotFoundError: [Errno 2] No such file or directory: 'tides.csv'",
-			what: "tides.csv is not in the folder that it runs in, /srv",
+			what: "tides.csv is not in its working directory, /srv",
 		},
 		{
 			name: "a relative folder in a shell", kind: Files, fix: "create data/tides",
 			stderr: "./x.sh: 2: cd: can't cd to data/tides",
-			what:   "data/tides is not in the folder that it runs in, /srv",
+			what:   "data/tides is not in its working directory, /srv",
 		},
 	})
 }

@@ -48,7 +48,7 @@ func missingFile(line string) string {
 
 // nameFolder says which folder a relative path is looked for in.
 func (c *Cause) nameFolder(folder string) {
-	const runsIn = "the folder that it runs in"
+	const runsIn = "its working directory"
 	if folder == "" {
 		return
 	}

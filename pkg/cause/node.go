@@ -88,7 +88,7 @@ func addonFixes(o *output, name string) []string {
 	}
 	return []string{
 		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
-		strings.TrimSpace("if its install script did not run (--ignore-scripts, and npm 12 by itself), allow that " +
+		strings.TrimSpace("if its install script did not run (--ignore-scripts, and npm 12 by default), allow that " +
 			"first: npm install-scripts approve " + name),
 	}
 }
@@ -100,18 +100,18 @@ func unbuiltFixes(o *output, name string) []string {
 	switch folder := npxFolder().FindString(output); {
 	case folder != "":
 		return []string{
-			"npm 12 runs no install scripts by itself: delete " + folder + ", and add --allow-scripts=" + name +
+			"npm 12 does not run install scripts by default: delete " + folder + ", and add --allow-scripts=" + name +
 				" to args of this server, before the package",
 			"or build it with the Node that runs the server: npm rebuild " + name + " in that folder",
 		}
 	case pnpmFolder().MatchString(output):
 		return []string{
-			"pnpm runs no install scripts by itself: add --allow-build=" + name + " to args of pnpm dlx, before the " +
-				"package; in a project pnpm approve-builds",
+			"pnpm does not run install scripts by default: add --allow-build=" + name + " to args of pnpm dlx, before " +
+				"the package; in a project pnpm approve-builds",
 		}
 	case denoFolder().MatchString(output):
 		return []string{
-			"Deno runs no install scripts by itself: add --node-modules-dir=auto --allow-scripts=npm:" + name +
+			"Deno does not run install scripts by default: add --node-modules-dir=auto --allow-scripts=npm:" + name +
 				" to args of deno run, before the program, in an empty folder (cwd)",
 		}
 	}

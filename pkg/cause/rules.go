@@ -18,7 +18,7 @@ var leads = map[Kind]string{
 	Subcommand: "a sub-command is missing: ",
 	Login:      "a login is missing: ",
 	Config:     "its configuration is missing: ",
-	Backend:    "what it depends on cannot be reached: ",
+	Backend:    "a service that it depends on cannot be reached: ",
 	Program:    "a program that it runs is missing: ",
 	Addon:      "a native module does not load: ",
 	Package:    "the package is broken: ",
@@ -101,7 +101,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 		if found := ownFile().FindStringSubmatch(c.Line); found != nil && found[1] == found[2] {
 			c.Fixes = []string{
 				"use another version of the package: this one was published without a file of its own",
-				"tell the package's author",
+				"report it to the package's author",
 			}
 		}
 	case Program:

@@ -19,7 +19,7 @@ func question(out Output) *Cause {
 		return nil
 	case FullScreen:
 		return &Cause{
-			Kind: Other, What: "it draws on the whole screen of a terminal, as a program for people",
+			Kind: Other, What: "it draws a full-screen interface, like a program for people",
 			Fixes: []string{NoServerFix, "in the server: draw nothing if stdin is not a terminal"},
 		}
 	}

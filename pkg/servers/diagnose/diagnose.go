@@ -67,7 +67,7 @@ func (p *start) observed() *cause.Cause {
 	switch {
 	case p.Buffered:
 		return &cause.Cause{
-			Kind: cause.Other, What: "it answers only when its stdin is closed: its output stays in a buffer",
+			Kind: cause.Other, What: "it responds only when its stdin is closed: its output is buffered",
 			Fixes: []string{
 				"in the server: flush stdout after each message",
 				"from outside, for Python: start it with python -u, or add PYTHONUNBUFFERED=1 to its env",
@@ -91,7 +91,7 @@ func (p *start) silentEnd() *cause.Cause {
 			return cause.Diagnose(cause.Output{Stderr: []string{"Detected unsettled top-level await"}})
 		}
 	case "exit status 0":
-		return observed("it prints nothing and ends without an error, as a program that is no server",
+		return observed("it prints nothing and exits without an error, like a program that is not a server",
 			cause.NoServerFix,
 			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed")
 	}
@@ -118,7 +118,7 @@ func (p *start) withoutProgram() *cause.Cause {
 		return nil
 	}
 	return &cause.Cause{
-		Kind: cause.Argument, What: name + " is given no program: it waits for one on stdin",
+		Kind: cause.Argument, What: name + " has no program to run: it waits for one on stdin",
 		Fixes: []string{"add the server's file to args of this server"},
 	}
 }

@@ -23,7 +23,7 @@ func inPackage(c *cause.Cause, launcher cmdline.Launcher, launch *config.Resolve
 				Kind: cause.Package, What: "the package is broken: it lacks its program, " + file, Line: c.Line,
 				Fixes: []string{
 					"use another version of the package: this one was published without that file",
-					"tell the package's author",
+					"report it to the package's author",
 				},
 			}
 		}

@@ -46,7 +46,7 @@ func TestEndsWithoutAWord(t *testing.T) {
 	}
 	idle := &cause.Cause{Kind: cause.Idle}
 	got := failure.Explain(idle, launch, time.Time{})
-	if got == nil || !strings.HasSuffix(got.What, "ends without an error, as a program that is no server") ||
+	if got == nil || !strings.HasSuffix(got.What, "exits without an error, like a program that is not a server") ||
 		len(got.Fixes) == 0 || got.Policy() != cause.Permanent {
 		t.Errorf("%+v, want a fix, and no other attempt", got)
 	}
