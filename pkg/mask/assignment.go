@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// assignments hides values that are assigned to the name of a secret in plain text, unless spared is true for them:
-// "k=v" of environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of command lines.
+// assignments hides values that are assigned to the name of a secret in plain text, except spared ones: "k=v" of
+// environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of command lines.
 func assignments(text string, spared func(value string) bool) string {
 	signs := "=:"
-	if strings.Contains(text, "--") { // spaces are many, flags are few
+	if strings.Contains(text, "--") { // spaces are frequent, flags are rare
 		signs = "=: "
 	}
 	sign := func(text string) int { return strings.IndexAny(text, signs) }
@@ -18,16 +18,16 @@ func assignments(text string, spared func(value string) bool) string {
 			return 0, 0, 1
 		}
 		from, to = valueBehind(text, at+1, text[at])
-		if to <= from || text[from:to] == Mask || spared(text[from:to]) || speaksOf(text, at, from, to) {
+		if to <= from || text[from:to] == Mask || spared(text[from:to]) || isDescription(text, at, from, to) {
 			return 0, 0, 1
 		}
 		return from - at, to - at, to - at
 	})
 }
 
-// speaksOf reports whether text[from:to], which follows the name of a secret and the sign at a place, is not its
-// value but says something of it, as help texts, usage lines and errors do.
-func speaksOf(text string, at, from, to int) bool {
+// isDescription reports whether text[from:to], after the name of a secret and the sign at a place, is not its value but
+// a description, as in help texts, usage lines and errors.
+func isDescription(text string, at, from, to int) bool {
 	value := text[from:to]
 	if standsFor(value) {
 		return true
@@ -38,7 +38,7 @@ func speaksOf(text string, at, from, to int) bool {
 	case text[at] == ':':
 		return describes(value)
 	case text[at] == ' ':
-		return goesOn(value) || strings.HasPrefix(text[at:], "  ") // the columns of a list of flags
+		return continues(value) || strings.HasPrefix(text[at:], "  ") // the columns of a list of flags
 	}
 	return false
 }
@@ -62,9 +62,9 @@ func shortFlags(text string) string {
 	})
 }
 
-// placeholder reports whether a value only shows where a secret belongs, as in a hint: "…", "Bearer
-// …", "<YOUR_TOKEN>", "Bearer ${TOKEN}", "${env:TOKEN}" (whose bracket may be left out of the value), the "-…" of
-// "${TOKEN:-…}". It is also true for a word that hides nothing.
+// placeholder reports whether a value only shows where a secret belongs, as in a hint: "…", "Bearer …", "<YOUR_TOKEN>",
+// "Bearer ${TOKEN}", "${env:TOKEN}" (possibly without the bracket), the "-…" of "${TOKEN:-…}". It is also true for
+// words that are never secret.
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
 	switch {
@@ -78,7 +78,7 @@ func placeholder(value string) bool {
 	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 
-// isReason reports whether a value is what programs say of a secret that failed: "Invalid token: fetch failed".
+// isReason reports whether a value is a program's message about a secret that failed: "Invalid token: fetch failed".
 func isReason(value string) bool {
 	return slices.Contains([]string{
 		"fetch failed", "request failed", "network error", "not found", "not set", "not provided", "not configured",
@@ -100,7 +100,7 @@ func names(before string, sign byte) bool {
 		return false // only a flag's value follows a space
 	}
 	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end) || isOperand(before[:end])) {
-		// Something is said of it: "token.yaml:3:5: …", "server 'secrets-manager': …", "open p/passwd: …".
+		// A message about it: "token.yaml:3:5: …", "server 'secrets-manager': …", "open p/passwd: …".
 		return false
 	}
 	return Name(before[start:end])
@@ -115,8 +115,8 @@ func isFile(word string) bool {
 	}, word[at+1:])
 }
 
-// isOperand reports whether text ends in a path after the name of a system call, as errors of files do. A path of one
-// word may be anything.
+// isOperand reports whether text ends in a path after the name of a system call, as in errors about files. A path of
+// one word may be anything.
 func isOperand(text string) bool {
 	const longest = 300
 	text = text[max(0, len(text)-longest):]
@@ -131,9 +131,8 @@ func isOperand(text string) bool {
 	}, before[strings.LastIndexAny(before, " \t\n:,(")+1:])
 }
 
-// isQuotedThing reports whether the name in text[start:end] is the name of something that toolx
-// mentions: it is in quotes after a word such as server. Without quotes it may be anyone's text: "the
-// server password: …".
+// isQuotedThing reports whether the name in text[start:end] is the name of something that toolx mentions: it is in
+// quotes after a word such as server. Without quotes it may be any text: "the server password: …".
 func isQuotedThing(text string, start, end int) bool {
 	if start == 0 || end == len(text) || text[start-1] != text[end] || strings.IndexByte("\"'`", text[end]) < 0 {
 		return false
@@ -165,7 +164,7 @@ func valueBehind(text string, from int, sign byte) (start, end int) {
 }
 
 // quoted returns the bounds of the text in the quotes that open at from, up to the text's end if they do not close.
-// Quotes that are escaped themselves, as in JSON within JSON, end at the next of their kind.
+// Escaped quotes, as in JSON within JSON, end at the next escaped quote.
 func quoted(text string, from int) (start, end int) {
 	quote := text[from]
 	escaped := from > 0 && text[from-1] == '\\'
@@ -182,8 +181,8 @@ func quoted(text string, from int) (start, end int) {
 	return from + 1, len(text)
 }
 
-// lineEnd returns where an unquoted value of "k: v" ends: at the end of the line, or at a quote or
-// bracket that was opened before the name.
+// lineEnd returns where an unquoted value of "k: v" ends: at the end of the line, or at a quote or bracket that was
+// opened before the name.
 func lineEnd(rest string) int {
 	if end := strings.IndexAny(rest, "\r\n\"'`)]}"); end >= 0 {
 		return end

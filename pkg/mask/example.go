@@ -2,16 +2,16 @@ package mask
 
 import "strings"
 
-// Shows reports whether a text shows a secret: whether Text would hide a part of it that is more than a documented
-// example, such as root:password@localhost or <token>.
+// Shows reports whether a text shows a secret: whether Text would hide a part of it that is not a documented example,
+// such as root:password@localhost or <token>.
 func Shows(text string) bool {
 	return shapes(shortFlags(assignments(text, Example)), Example) != text
 }
 
-// ShowsToken is Shows for a word by itself: it only counts what has the form of a secret, whatever is said of it.
+// ShowsToken is Shows for a single word: only the form of a secret counts, not the text around it.
 func ShowsToken(word string) bool { return shapes(word, Example) != word }
 
-// Example reports whether a value shows where a secret belongs, or is one that documents give: <token>, $KEY, xxx,
+// Example reports whether a value is a placeholder for a secret, or one from documentation: <token>, $KEY, xxx,
 // YOUR_KEY, password, AKIAIOSFODNN7EXAMPLE.
 func Example(value string) bool {
 	value = strings.Trim(value, " .,;'\"`")
@@ -35,13 +35,13 @@ func Example(value string) bool {
 	return false
 }
 
-// Refers reports whether a value says where a secret is, and is none itself: a path, or the URL of a store
-// (op://vault/item). Base64 that begins with a slash is no path.
+// Refers reports whether a value is the place of a secret, not a secret: a path, or the URL of a store
+// (op://vault/item). Base64 that begins with a slash is not a path.
 func Refers(value string) bool {
 	if strings.Contains(value, "://") {
 		return true
 	}
-	if len(value) > 2 && value[1] == ':' && (value[2] == '\\' || value[2] == '/') { // of Windows
+	if len(value) > 2 && value[1] == ':' && (value[2] == '\\' || value[2] == '/') { // on Windows
 		return true
 	}
 	for _, beginning := range []string{"/", "~/", "./", "../"} {
@@ -52,14 +52,14 @@ func Refers(value string) bool {
 	return false
 }
 
-// isPasswordWord reports whether a URL's password is the word for one, as in documents: postgres://me:password@host.
+// isPasswordWord reports whether a URL's password is a word for one, as in documentation: postgres://me:password@host.
 func isPasswordWord(value string) bool {
 	lower := strings.ToLower(value)
 	return lower == "password" || lower == "pass"
 }
 
-// isStub reports whether a value is a name or a sign that stands for one: <token>, $KEY, xxx, ..., YOUR_KEY, your_key,
-// /path/to/key.json. Nobody has such a secret, so it is not hidden either.
+// isStub reports whether a value is a name or a sign in place of a secret: <token>, $KEY, xxx, ..., YOUR_KEY, your_key,
+// /path/to/key.json. No real secret looks like that, so it is not hidden.
 func isStub(value string) bool {
 	if placeholder(value) || standsFor(value) || strings.HasPrefix(value, "/path/to/") {
 		return true

@@ -34,7 +34,7 @@ func forms(value string) []string {
 	return all
 }
 
-// inQuotes returns value as it is written between the quotes of a JSON string, with as few escapes as possible.
+// inQuotes returns value as the content of a JSON string, with as few escapes as possible.
 func inQuotes(value string) string {
 	quoted := rawjson.Quote(value)
 	return string(quoted[1 : len(quoted)-1])
@@ -51,13 +51,13 @@ func lowerEscapes(encoded string) string {
 	return string(out)
 }
 
-// minEmbedded is the shortest piece of base64, in characters, that is searched for inside a longer
-// one; a shorter piece would occur in others by chance.
+// minEmbedded is the shortest piece of base64, in characters, that is searched for inside a longer one; a shorter piece
+// would occur by chance.
 const minEmbedded = 8
 
-// embedded returns what base64 makes of value inside a longer text, as in "user:value" of HTTP's basic
-// authentication. There is one form for each of the three offsets of value in a group of three bytes,
-// without the characters that also depend on its neighbours.
+// embedded returns the base64 of value inside a longer text, as in "user:value" of HTTP's basic authentication. There
+// is one form for each of the three offsets of value in a group of three bytes, without the characters that also depend
+// on its neighbours.
 func embedded(encoding *base64.Encoding, value string) []string {
 	var pieces []string
 	for before := range 3 {

@@ -9,7 +9,7 @@ import (
 
 // JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret (also deep
 // inside an object or array under it), and what Text finds in any other string or key. Order, spaces and everything
-// else stay byte for byte; if nothing is hidden, it returns the input itself. It treats invalid JSON as text.
+// else are preserved byte for byte; if nothing is hidden, it returns the input itself. It treats invalid JSON as text.
 func (m *Masker) JSON(text []byte) []byte {
 	if !json.Valid(text) {
 		masked := m.Text(string(text))
@@ -20,7 +20,7 @@ func (m *Masker) JSON(text []byte) []byte {
 	}
 	if value := bytes.TrimSpace(text); value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
 		if said := string(value[1 : len(value)-1]); m.Text(said) == said {
-			return text // which is quicker to see than by a walk
+			return text // which is faster than a walk
 		}
 	}
 	w := walker{masker: m, in: text}
@@ -32,22 +32,22 @@ func (m *Masker) JSON(text []byte) []byte {
 	return w.out.Bytes()
 }
 
-// walker goes through valid JSON once. If anything was changed, out holds everything before done.
+// walker walks through valid JSON once. If anything was changed, out has everything before done.
 type walker struct {
 	masker *Masker
 	in     []byte
-	at     int // the end of what was passed
+	at     int // the end of what was read
 	done   int
 	out    bytes.Buffer
 }
 
-// place holds what the position of a value says about it.
+// place describes a value by its position.
 type place struct {
 	secret bool // under the name of a secret
-	schema bool // the object under "properties": its keys name parameters, they hold no values
+	schema bool // the object under "properties": its keys are names of parameters, without values
 }
 
-// next passes what stands between two tokens, and returns the first byte of the next token.
+// next skips to the next token, and returns its first byte.
 func (w *walker) next() byte {
 	for w.at = rawjson.SpaceEnd(w.in, w.at); w.in[w.at] == ',' || w.in[w.at] == ':'; {
 		w.at = rawjson.SpaceEnd(w.in, w.at+1)
@@ -55,8 +55,8 @@ func (w *walker) next() byte {
 	return w.in[w.at]
 }
 
-// value passes a value, hides what is secret in it, and returns the text of a string. A secret number
-// becomes a string, because no number can say that it was hidden.
+// value reads a value, hides secrets in it, and returns the text of a string. A secret number becomes a string, because
+// no number can show that it was hidden.
 func (w *walker) value(p place) (said string) {
 	start := w.next()
 	begin := w.at
@@ -83,7 +83,7 @@ func (w *walker) value(p place) (said string) {
 	return said
 }
 
-// members passes an object or an array.
+// members reads an object or an array.
 func (w *walker) members(p place, object bool) {
 	w.at++
 	for end := w.next(); end != '}' && end != ']'; end = w.next() {
@@ -100,7 +100,7 @@ func (w *walker) members(p place, object bool) {
 	w.at++
 }
 
-// replace writes a string in place of the input from begin up to what was passed.
+// replace writes a string in place of the input from begin up to the current position.
 func (w *walker) replace(begin int, text string) {
 	w.out.Write(w.in[w.done:begin])
 	w.out.Write(rawjson.Quote(text))

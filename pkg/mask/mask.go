@@ -1,9 +1,9 @@
-// Package mask hides secrets in what toolx writes about its work: logs, traces, the execution log. It
-// never changes what is sent to a server, or a result.
+// Package mask hides secrets in toolx's own records: logs, traces, the execution log. It never changes requests or
+// results.
 //
-// It recognises a secret in three ways: by the name that it is assigned to (Name), by its value if
-// that came from a variable (Masker.Add), and by its shape if a service gives its tokens one (ghp_…,
-// AKIA…, JWTs, private keys). Everything else passes byte for byte.
+// It recognises a secret in three ways: by the name that it is assigned to (Name), by its value if that came from a
+// variable (Masker.Add), and by its shape if a service gives its tokens one (ghp_…, AKIA…, JWTs, private keys).
+// Everything else is preserved byte for byte.
 package mask
 
 import (
@@ -21,15 +21,15 @@ import (
 // Mask replaces a secret.
 const Mask = "***"
 
-// minLength is the length in bytes below which a value is not hidden, because short values occur everywhere by chance.
+// minLength is the length in bytes below which a value is not hidden, because short values are frequent.
 const minLength = 4
 
-// Masker hides secrets. The zero value is ready to use and knows no values. So does a nil Masker, to
-// which no values can be added. A Masker is safe for concurrent use.
+// Masker hides secrets. The zero value is ready to use and has no values. So is a nil Masker, to which no values can be
+// added. A Masker is safe for concurrent use.
 type Masker struct {
 	mu     sync.Mutex
 	values map[string]bool
-	finder atomic.Pointer[finder] // of values; nil until a text is looked at
+	finder atomic.Pointer[finder] // of values; nil until first needed
 }
 
 // finder hides a fixed set of values.
@@ -45,9 +45,9 @@ func New(values ...string) *Masker {
 	return m
 }
 
-// Add hides these values from now on, as they are and in the forms in which they are sent: escaped in
-// JSON, encoded in a URL, in base64. It ignores values shorter than MinLength and the words true,
-// false and null, because hiding them would hide half of every text.
+// Add hides these values from now on, as they are and in the forms in which they are sent: escaped in JSON, encoded in
+// a URL, in base64. It ignores values shorter than minLength and the words true, false and null, because hiding them
+// would hide half of every text.
 func (m *Masker) Add(values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,8 +85,7 @@ func isLiteral(value string) bool {
 	return value == "true" || value == "false" || value == "null"
 }
 
-// newFinder puts longer values first: of several values that begin at one place, a Replacer takes the
-// one that it was given first.
+// newFinder sorts longer values first: of several values that begin at one place, a Replacer uses the first.
 func newFinder(values map[string]bool) *finder {
 	f := &finder{values: slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
@@ -99,11 +98,11 @@ func newFinder(values map[string]bool) *finder {
 	return f
 }
 
-// fewValues is the number of values up to which it is faster to look for each than to ask the Replacer.
+// fewValues is the number of values up to which searching each is faster than the Replacer.
 const fewValues = 100
 
-// in reports whether any value may be in text. Looking for a few values is many times faster than the
-// Replacer, which is needed only if there is something to replace.
+// in reports whether any value may be in text. Searching a few values is many times faster than the Replacer, which is
+// only needed to replace them.
 func (f *finder) in(text string) bool {
 	if len(f.values) > fewValues {
 		return true
@@ -120,8 +119,8 @@ func (m *Masker) Text(text string) string {
 	return m.known(shapes(shortFlags(assignments(m.known(text), isStub)), nil))
 }
 
-// known hides registered values. A mask and its neighbours can form another value, hence the loop; it
-// ends because every round makes text shorter.
+// known hides registered values. A mask and its neighbours can form another value, hence the loop; it ends because
+// every round makes text shorter.
 func (m *Masker) known(text string) string {
 	if m == nil {
 		return text
@@ -137,10 +136,10 @@ func (m *Masker) known(text string) string {
 	return finder.cutOff(text)
 }
 
-// cut marks where text was shortened before it came here.
+// cut marks the place where text was shortened.
 const cut = "…"
 
-// cutOff hides the part of a value that a cut has left: its beginning before the mark of the cut, or its end after it.
+// cutOff hides the part of a value at a cut: its beginning before the mark, or its end after it.
 func (f *finder) cutOff(text string) string {
 	for from := 0; ; {
 		at := strings.Index(text[from:], cut)
@@ -167,7 +166,7 @@ func (f *finder) cutOff(text string) string {
 	}
 }
 
-// longest returns the greatest n up to most that fits, if it is at least MinLength and more than least; else least.
+// longest returns the greatest n up to most that fits, if it is at least minLength and more than least; else least.
 func longest(least, most int, fits func(n int) bool) int {
 	for n := most; n >= max(minLength, least+1); n-- {
 		if fits(n) {
@@ -177,11 +176,11 @@ func longest(least, most int, fits func(n int) bool) int {
 	return least
 }
 
-// Beginning is Text for a text without its end, which may have cut a secret in two.
+// Beginning is Text for a text without its end, which may have split a secret.
 func (m *Masker) Beginning(text string) string { return strings.TrimSuffix(m.Text(text+cut), cut) }
 
-// Attr hides secrets in an attribute of a log record, by its key and in its text. It fits
-// slog.HandlerOptions.ReplaceAttr. Times, levels, numbers and booleans pass.
+// Attr hides secrets in an attribute of a log record, by its key and in its text. It has the type of
+// slog.HandlerOptions.ReplaceAttr. Times, levels, numbers and booleans are unchanged.
 func (m *Masker) Attr(_ []string, attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
 	kind := value.Kind()
@@ -196,7 +195,7 @@ func (m *Masker) Attr(_ []string, attr slog.Attr) slog.Attr {
 	return slog.Any(attr.Key, m.any(value.Any()))
 }
 
-// any hides secrets in what a log record carries as neither text nor number.
+// any hides secrets in values of a log record that are neither text nor numbers.
 func (m *Masker) any(value any) any {
 	switch value := value.(type) {
 	case slog.Level, *slog.Source:

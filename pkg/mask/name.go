@@ -8,8 +8,8 @@ import (
 
 // Name reports whether a value with this name is a secret: the name of a JSON member, an environment variable, a header
 // or a flag. It compares whole words, however they are joined, so apiKey, API_KEY and x-api-key are names of secrets,
-// and max_tokens, tokenizer and author are not. Names of facts about a secret (token_type, password_length) and of
-// tokens that are not secret (progressToken, nextPageToken) are not names of secrets either.
+// and max_tokens, tokenizer and author are not. Neither are names of facts about a secret (token_type, password_length)
+// and of tokens that are not secret (progressToken, nextPageToken).
 func Name(name string) bool {
 	if len(name) > 256 || !mayName(name) {
 		return false
@@ -30,8 +30,8 @@ func Name(name string) bool {
 	return false
 }
 
-// ShortFlag reports whether a command-line flag often takes a key or password, and often something
-// else (sort -k 2), so that the value has to decide (Value).
+// ShortFlag reports whether a command-line flag often has a key or password, and often something else (sort -k 2), so
+// that the value has to decide (Value).
 func ShortFlag(flag string) bool {
 	return flag == "-k" || flag == "-K" || flag == "-pw"
 }
@@ -67,23 +67,23 @@ func isSecretPair(previous, word string) bool {
 	return false
 }
 
-// isHarmlessToken reports whether a token of this kind only counts or points.
+// isHarmlessToken reports whether a token of this kind only counts or points to something.
 func isHarmlessToken(previous string) bool {
 	kinds := []string{"progress", "page", "next", "continuation", "max", "min", "num", "per", "cancellation"}
 	return slices.Contains(kinds, previous)
 }
 
-// isMeasure reports whether a name that ends in word is about a secret but holds something else.
+// isMeasure reports whether a name that ends in word is about a secret but has another value.
 func isMeasure(word string) bool {
 	return slices.Contains([]string{
 		"count", "limit", "type", "length", "size", "budget", "usage", "expiry", "expires", "expiration", "ttl",
 		"url", "uri", "endpoint", "policy", "enabled", "required", "name", "id", "path", "file", "format", "at",
-		"server", "servers", "issuer", "supported", // /.well-known/oauth-authorization-server, and what it has
+		"server", "servers", "issuer", "supported", // /.well-known/oauth-authorization-server, and its members
 	}, word)
 }
 
-// words splits name at everything that is neither letter nor digit, and where camelCase begins a word,
-// and returns the words in lower case.
+// words splits name at everything that is neither letter nor digit, and at camelCase, and returns the words in lower
+// case.
 func words(name string) []string {
 	var all []string
 	var word strings.Builder

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// describes reports whether what follows the name of a secret and a colon only speaks of the secret, as help texts
-// and errors do: "the bot token (required)", "missing", "is not set". Words that a secret may consist of do not count:
+// describes reports whether the text after the name of a secret and a colon only describes the secret, as in help texts
+// and errors: "the bot token (required)", "missing", "is not set". Words that may be part of a secret do not count:
 // "correct horse", "the password is hunter".
 func describes(value string) bool {
 	fields := strings.Fields(value)
@@ -40,7 +40,8 @@ func describes(value string) bool {
 	return about > 1 || about == 1 && function > 0
 }
 
-// isLimit reports whether a word after another one says how long a secret has to be: "be at least 32 characters".
+// isLimit reports whether a word after another one is part of a rule for the length of a secret: "be at least 32
+// characters".
 func isLimit(before, word string) bool {
 	if slices.Contains([]string{"at", "exactly", "between", "longer", "shorter"}, word) {
 		return before == "be"
@@ -50,12 +51,12 @@ func isLimit(before, word string) bool {
 		slices.Contains([]string{"least", "most", "than", "exactly", "between"}, before)
 }
 
-// isErrorName reports whether a word is what languages put in front of an error's message: "Error:", "ValueError:".
+// isErrorName reports whether a word precedes an error's message: "Error:", "ValueError:".
 func isErrorName(word string) bool {
 	return strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") || word == "error:"
 }
 
-// isLink reports whether a word leads from a name to a value.
+// isLink reports whether a word may be between a name and a value.
 func isLink(word string) bool {
 	return slices.Contains([]string{"is", "was", "as", "are", "=", "be"}, strings.ToLower(word)) ||
 		strings.HasSuffix(word, ":") || strings.HasSuffix(word, "=")
@@ -69,7 +70,7 @@ func isFunctionWord(word string) bool {
 	}, word)
 }
 
-// isStatus reports whether a word says something of a secret, instead of being one.
+// isStatus reports whether a word describes a secret, and is not one.
 func isStatus(word string) bool {
 	return slices.Contains([]string{
 		"not", "no", "required", "optional", "missing", "invalid", "valid", "expired", "set", "unset", "undefined",
@@ -80,7 +81,7 @@ func isStatus(word string) bool {
 	}, word)
 }
 
-// isAbout reports whether a word names a secret, or what belongs to it.
+// isAbout reports whether a word names a secret, or something related.
 func isAbout(word string) bool {
 	if first, second, joined := strings.Cut(word, "-"); joined {
 		return isAbout(first) && isAbout(second) // api-key
@@ -94,8 +95,8 @@ func isAbout(word string) bool {
 	return slices.Contains(kinds, word) || slices.Contains(kinds, strings.TrimSuffix(word, "s"))
 }
 
-// isPlain reports whether a word is one of language: letters, with hyphens, slashes and apostrophes in it. The address
-// of a page counts.
+// isPlain reports whether a word is natural language: letters, with hyphens, slashes and apostrophes in it, or the
+// address of a page.
 func isPlain(word string) bool {
 	const longest = 20
 	if strings.HasPrefix(word, "https://") {
@@ -106,15 +107,15 @@ func isPlain(word string) bool {
 	})
 }
 
-// goesOn reports whether a word after a flag is how a sentence goes on, or the kind of the flag's value:
-// "--api-key is not set", "--token string", "--token (or ACME_TOKEN)".
-func goesOn(word string) bool {
+// continues reports whether a word after a flag continues a sentence, or is the kind of the flag's value: "--api-key is
+// not set", "--token string", "--token (or ACME_TOKEN)".
+func continues(word string) bool {
 	word = strings.TrimRight(strings.TrimPrefix(word, "("), ".,:!?")
 	kinds := []string{"option", "flag", "argument", "parameter", "value", "environment", "env", "but", "needs"}
 	return isLink(word) || isFunctionWord(word) || isStatus(word) || slices.Contains(kinds, word)
 }
 
-// standsFor reports whether a value is a name that stands for one, as usage lines have it: TOKEN, YOUR_API_KEY.
+// standsFor reports whether a value is a placeholder, as in usage lines: TOKEN, YOUR_API_KEY.
 func standsFor(value string) bool {
 	if strings.ContainsFunc(value, func(r rune) bool { return r != '_' && r != '-' && (r < 'A' || r > 'Z') }) {
 		return false

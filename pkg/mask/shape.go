@@ -2,9 +2,8 @@ package mask
 
 import "strings"
 
-// Value reports whether text, a word by itself, looks like a secret. It does if it has the form of a
-// known service's token, or if it has at least eight letters and digits, some of each, and no
-// character that a path, a number or a host name has.
+// Value reports whether text, a single word, looks like a secret: it has the form of a known service's token, or at
+// least eight letters and digits, some of each, and no character of paths, numbers or host names.
 func Value(text string) bool {
 	if shapes(text, nil) != text {
 		return true
@@ -17,8 +16,8 @@ func Value(text string) bool {
 var tokenShapes = [...]struct {
 	prefix string
 	also   string                  // characters that a token has besides letters and digits
-	min    int                     // how many follow the prefix at least
-	holds  func(token string) bool // what else is true of a token; nil for nothing
+	min    int                     // the least number of characters after the prefix
+	holds  func(token string) bool // another condition; may be nil
 }{
 	{"ghp_", "", 20, nil}, // GitHub: personal, OAuth, user, server, refresh
 	{"gho_", "", 20, nil},
@@ -41,7 +40,7 @@ var tokenShapes = [...]struct {
 	{"eyJ", "-_.", 17, isJWT},
 }
 
-// hasDigit tells a token from words.
+// hasDigit distinguishes a token from words.
 func hasDigit(token string) bool { return strings.ContainsAny(token, "0123456789") }
 
 // isAWSKey reports whether a token is an AWS access key id: 20 capital letters and digits.
@@ -53,8 +52,8 @@ func isAWSKey(token string) bool {
 // them, or five if it is encrypted.
 func isJWT(token string) bool { return strings.Count(token, ".") >= 2 }
 
-// shapes hides tokens that can be recognised by their shape, except for secrets for which spared is true, and passwords
-// in a URL that only repeat its user's name; with nil only for what nobody has as a secret (isStub).
+// shapes hides tokens that can be recognised by their shape, except spared ones, and passwords in a URL that only
+// repeat its user's name; with nil only stubs are spared (isStub).
 func shapes(text string, spared func(secret string) bool) string {
 	if len(text) < 12 {
 		return text
@@ -89,7 +88,7 @@ func shapes(text string, spared func(secret string) bool) string {
 	return hideKeys(text)
 }
 
-// tokenLength returns the length of the letters, digits and also characters that text begins with.
+// tokenLength returns the length of the letters, digits and characters of also at the beginning of text.
 func tokenLength(text, also string) (n int) {
 	for n < len(text) && (isAlnum(text[n]) || strings.IndexByte(also, text[n]) >= 0) {
 		n++
@@ -136,8 +135,8 @@ func replaceAt(text string, mark func(string) int, find func(done, at int) (from
 	return out.String()
 }
 
-// matchBearer finds the token of RFC 6750 after the word "Bearer". It tells tokens from words of prose
-// ("bearer authentication") by length and digits.
+// matchBearer finds the token of RFC 6750 after the word "Bearer". It distinguishes tokens from prose ("bearer
+// authentication") by length and digits.
 func matchBearer(text string) (from, to int) {
 	n := tokenLength(text, "-._~+/=")
 	if n > 0 && text[n-1] == '=' && n < len(text) && text[n] == '"' {
@@ -189,5 +188,5 @@ func isAlnum(b byte) bool {
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// isWord reports whether b belongs to the word that a token would continue.
+// isWord reports whether b can be part of a token's word.
 func isWord(b byte) bool { return isAlnum(b) || b == '_' }
