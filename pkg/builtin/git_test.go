@@ -124,7 +124,11 @@ func TestSearchRunsNothingOfARepository(t *testing.T) {
 	folder := repository(t, map[string]string{"in/a": "needle", "out/deep/b": "needle", "c": "needle"})
 	git(t, folder, "add", ".")
 	git(t, folder, "commit", "-q", "-m", "x")
-	git(t, folder, "sparse-checkout", "set", "--cone", "--sparse-index", "in")
+	sparse := osexec.CommandContext(t.Context(), "git", "-C", folder, "sparse-checkout", "set", "--cone",
+		"--sparse-index", "in")
+	if out, err := sparse.CombinedOutput(); err != nil { // before git 2.32
+		t.Skipf("this git has no index of folders: %s", out)
+	}
 	missing := git(t, folder, "rev-parse", "HEAD:out")
 	if err := os.Remove(filepath.Join(folder, ".git", "objects", missing[:2], missing[2:])); err != nil {
 		t.Fatal(err)
