@@ -155,16 +155,16 @@ func jsonNode(text json.RawMessage) *node {
 
 // nearest follows path through existing mappings. It returns the innermost one, the member with it (nil for the root),
 // and the remaining keys.
-func (n *node) nearest(path []string) (inner *node, holder *member, rest []string) {
+func (n *node) nearest(path []string) (inner *node, parent *member, rest []string) {
 	inner, rest = n, path
 	for len(rest) > 1 {
 		m, found := inner.get(rest[0])
 		if !found {
 			break
 		}
-		inner, holder, rest = m.value, &m, rest[1:]
+		inner, parent, rest = m.value, &m, rest[1:]
 	}
-	return inner, holder, rest
+	return inner, parent, rest
 }
 
 // within returns a value inside new mappings with the keys.

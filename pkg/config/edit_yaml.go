@@ -16,10 +16,10 @@ import (
 // because a YAML encoder would format all of it differently.
 func editYAML(text []byte, root *node, change Change) ([]byte, error) {
 	e := newYAMLEditor(text)
-	inner, holder, rest := root.nearest(change.Path)
+	inner, parent, rest := root.nearest(change.Path)
 	at := inner.indexOf(rest[0])
 	flow := inner.kind == kindMap && e.isFlow(inner)
-	if flow && len(inner.members) == 0 && holder != nil && e.beginsLine(*holder) == nil {
+	if flow && len(inner.members) == 0 && parent != nil && e.beginsLine(*parent) == nil {
 		flow = false // the {} of a block mapping
 	}
 	switch {
@@ -28,7 +28,7 @@ func editYAML(text []byte, root *node, change Change) ([]byte, error) {
 	case change.Value == nil && flow:
 		return e.removeFlow(inner, at)
 	case change.Value == nil:
-		return e.remove(inner, holder, at)
+		return e.remove(inner, parent, at)
 	case at >= 0:
 		return e.replace(inner.members[at], jsonNode(change.Value), flow)
 	}
@@ -37,9 +37,9 @@ func editYAML(text []byte, root *node, change Change) ([]byte, error) {
 	case flow:
 		return e.addFlow(inner, added)
 	case len(inner.members) > 0:
-		return e.addAfter(inner, holder == nil, added)
-	case holder != nil:
-		return e.addFirst(*holder, added)
+		return e.addAfter(inner, parent == nil, added)
+	case parent != nil:
+		return e.addFirst(*parent, added)
 	}
 	return e.splice(len(e.text), len(e.text), e.separated(len(e.text), e.block(added, 0))), nil
 }
@@ -146,18 +146,18 @@ func (e *yamlEditor) scalarLength(begin int, written string) (int, error) {
 }
 
 // remove removes a member of a block mapping. It keeps comments above it.
-func (e *yamlEditor) remove(inner *node, holder *member, at int) ([]byte, error) {
+func (e *yamlEditor) remove(inner *node, parent *member, at int) ([]byte, error) {
 	m := inner.members[at]
 	if err := e.beginsLine(m); err != nil {
 		return nil, err
 	}
 	begin, end := e.lineStart(m.origin.Line-1), e.lineStart(e.blockEnd(m))
-	if len(inner.members) > 1 || holder == nil {
+	if len(inner.members) > 1 || parent == nil {
 		return e.splice(begin, end, ""), nil
 	}
 	// A mapping without members needs {}.
-	key := e.offset(holder.origin)
-	length, err := e.scalarLength(key, holder.key)
+	key := e.offset(parent.origin)
+	length, err := e.scalarLength(key, parent.key)
 	if err != nil {
 		return nil, err
 	}
@@ -207,20 +207,20 @@ func (e *yamlEditor) addAfter(inner *node, isRoot bool, added member) ([]byte, e
 }
 
 // addFirst adds the first member of a mapping, whose value is empty or {}.
-func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
+func (e *yamlEditor) addFirst(parent, added member) ([]byte, error) {
 	text := e.text
-	if holder.value.kind == kindMap {
-		begin := e.offset(holder.value.origin)
+	if parent.value.kind == kindMap {
+		begin := e.offset(parent.value.origin)
 		end := begin + bytes.IndexByte(text[begin:], '}') + 1
 		if end <= begin || len(bytes.TrimSpace(text[begin+1:end-1])) > 0 ||
-			holder.value.origin.Line != holder.origin.Line {
+			parent.value.origin.Line != parent.origin.Line {
 			return nil, errors.New(unusualForm)
 		}
 		text = slices.Concat(bytes.TrimRight(text[:begin], " "), text[end:])
 	}
 	changed := newYAMLEditor(text)
-	at := changed.lineStart(holder.origin.Line)
-	return changed.splice(at, at, changed.separated(at, changed.block(added, holder.origin.Column-1+yamlStep))), nil
+	at := changed.lineStart(parent.origin.Line)
+	return changed.splice(at, at, changed.separated(at, changed.block(added, parent.origin.Column-1+yamlStep))), nil
 }
 
 // flowEnd returns the offset of the brace that ends a mapping in braces.
