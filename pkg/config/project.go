@@ -395,28 +395,27 @@ type UntrustedError struct {
 // Error names the first servers and the file.
 func (e *UntrustedError) Error() string {
 	if e.Tool != "" {
-		return fmt.Sprintf("%s is outside the folder of %s, which came with this folder and is not trusted", e.Path,
-			e.File)
+		return fmt.Sprintf("%s is not trusted, and %s is outside its folder", e.File, e.Path)
 	}
 	const most = 5
 	names := words.Texts(e.Servers[:min(most, len(e.Servers))], func(name string) string { return "'" + name + "'" })
 	if more := len(e.Servers) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	who, are := "server "+names[0], "is"
+	servers := "server " + names[0] + " was"
 	if last := len(names) - 1; last > 0 {
-		who, are = "servers "+strings.Join(names[:last], ", ")+" and "+names[last], "are"
+		servers = "servers " + strings.Join(names[:last], ", ") + " and " + names[last] + " were"
 	}
 	if e.Changed != "" {
-		return fmt.Sprintf("%s of %s %s not trusted: %s has changed while toolx ran", who, e.File, are, e.Changed)
+		return fmt.Sprintf("%s, which %s names, changed while toolx ran: %s not started", e.Changed, e.File, servers)
 	}
-	return fmt.Sprintf("%s %s not started: %s came with this folder and is not trusted", who, are, e.File)
+	return fmt.Sprintf("%s is not trusted: %s not started", e.File, servers)
 }
 
 // Hint returns how to inspect the file and consent.
 func (e *UntrustedError) Hint() string {
-	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", shellName(e.File),
-		e.SHA256)
+	return fmt.Sprintf("toolx trust %s shows what it would run, and asks for consent; in CI: TOOLX_TRUST=%s",
+		shellName(e.File), e.SHA256)
 }
 
 // shellName quotes a path for a line to paste: folders from an archive can have any name.
