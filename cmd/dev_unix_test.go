@@ -120,7 +120,7 @@ func TestDev(t *testing.T) {
 	serve("banner stateful")
 	until("changed: serve.sh")
 	until("+ count")
-	until("✗ server writes text to stdout before its first answer  stdout-pollution")
+	until("✗ server prints to stdout before its first response  stdout-pollution")
 
 	serve("exit1-stderr")
 	until("did not start", "started")
@@ -130,7 +130,7 @@ func TestDev(t *testing.T) {
 	until("started in ")
 	until("- count")
 	until("it works")
-	until("✓ fixed: server writes text to stdout before its first answer  stdout-pollution")
+	until("✓ fixed: server prints to stdout before its first response  stdout-pollution")
 
 	if err := dev.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)

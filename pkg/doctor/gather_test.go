@@ -43,44 +43,44 @@ func TestLengthsAreOneFinding(t *testing.T) {
 		"short": {definitions: []string{wordy("short", 3)}},
 		"one description": {
 			definitions: []string{long, wordy("short", 3)},
-			want:        "info tokens-total: tool definitions are long [a tool's description is very long: long]",
+			want:        "info tokens-total: tool definitions are long [tool description is very long: long]",
 		},
 		"descriptions and a tool": {
 			definitions: []string{long, longer},
-			want: "info tokens-total: tool definitions are long [a tool's description is very long: long, longer; " +
-				"a tool costs very many tokens: longer]",
+			want: "info tokens-total: tool definitions are long [tool description is very long: long, longer; " +
+				"tool definition uses too many tokens: longer]",
 		},
 		"many tokens": {
 			definitions: []string{wordy("a", 9000)},
-			want: "info tokens-total: the tools cost very many tokens [a tool's description is very long: a; " +
-				"a tool costs very many tokens: a]",
+			want: "info tokens-total: tool definitions use too many tokens [tool description is very long: a; " +
+				"tool definition uses too many tokens: a]",
 		},
 		"too many tokens": {
 			definitions: []string{wordy("a", 17000)},
-			want: "warning tokens-total: the tools cost very many tokens [a tool's description is very long: a; " +
-				"a tool costs very many tokens: a]",
+			want: "warning tokens-total: tool definitions use too many tokens [tool description is very long: a; " +
+				"tool definition uses too many tokens: a]",
 		},
 		"tools skipped": {
 			selection:   doctor.Selection{Skip: []string{"tokens-tool"}},
 			definitions: []string{longer},
-			want:        "info tokens-total: tool definitions are long [a tool's description is very long: longer]",
+			want:        "info tokens-total: tool definitions are long [tool description is very long: longer]",
 		},
 		"total skipped": {
 			selection:   doctor.Selection{Skip: []string{"tokens-total"}},
 			definitions: []string{longer},
-			want: "info tool-description-long: a tool's description is very long [a tool costs very many " +
+			want: "info tool-description-long: tool description is very long [tool definition uses too many " +
 				"tokens: longer]",
 		},
 		"one chosen": {
 			selection:   doctor.Selection{Only: []string{"tokens-tool"}},
 			definitions: []string{longer},
-			want:        "info tokens-tool: a tool costs very many tokens []",
+			want:        "info tokens-tool: tool definition uses too many tokens []",
 		},
 		"severity set": {
 			selection:   doctor.Selection{Severities: map[string]check.Severity{"tokens-tool": check.Error}},
 			definitions: []string{longer},
-			want: "error tokens-tool: a tool costs very many tokens []\n" +
-				"info tokens-total: tool definitions are long [a tool's description is very long: longer]",
+			want: "error tokens-tool: tool definition uses too many tokens []\n" +
+				"info tokens-total: tool definitions are long [tool description is very long: longer]",
 		},
 	} {
 		var got []string
@@ -148,7 +148,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("facts %q, findings %q", facts, findings)
 	}
 	encoded, err := json.Marshal(report.Gathered().Servers[0])
-	if err != nil || !strings.Contains(string(encoded), `"facts":[{"id":"era","title":"speaks the legacy protocol"`) {
+	if err != nil || !strings.Contains(string(encoded), `"facts":[{"id":"era","title":"uses the legacy protocol"`) {
 		t.Errorf("%v: %s", err, encoded)
 	}
 	only.Severities = map[string]check.Severity{"era": check.Warning}

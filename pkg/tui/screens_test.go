@@ -207,14 +207,14 @@ func diagnosed() *doctor.Report {
 		Findings: []check.Finding{
 			{
 				ID: "stdout-pollution", Severity: check.Error, Server: "zwave",
-				Title: "server writes text to stdout before its first answer",
+				Title: "server prints to stdout before its first response",
 				Where: &evidence.Where{Line: 1}, Evidence: "[dotenv@17.2.3] injecting env (3) from .env",
 				Culprit: &culprit.Culprit{Name: "dotenv", Confidence: culprit.Certain},
 				Breaks:  []string{"claude-desktop", "cursor"}, Fix: []string{"set DOTENV_CONFIG_QUIET=true"},
 			},
 			{
 				ID: "tool-description-missing", Severity: check.Warning, Server: "zwave",
-				Title: "a tool has no description",
+				Title: "tool has no description",
 				Where: &evidence.Where{Tool: "heal"}, Fix: []string{"say what the tool does, and when to use it"},
 			},
 		},

@@ -365,7 +365,7 @@ func (w *writer) stale() {
 }
 
 // staleTitle is the title of a stale entry of a baseline.
-const staleTitle = "the baseline knows a finding that is gone"
+const staleTitle = "baseline entry matches no finding"
 
 // staleText describes an entry of a baseline.
 func staleText(known doctor.Known) string {

@@ -100,7 +100,7 @@ gone (failed)
 all servers and the config
 ! a thing in the config                                       unsound-config
   toolx.yaml:6:21, servers.zwave.env.X
-✗ the baseline knows a finding that is gone                        tool-lint
+✗ baseline entry matches no finding                                tool-lint
   fix      remove it from known.yaml
   tool-lint of tool b of server zwave: mended upstream
 ✗ 1 check passed · 3 findings · 2 notes · 1 known · 2 skipped · 1 check
@@ -133,11 +133,11 @@ func healthy() *doctor.Report {
 			{Name: "files", Status: "ready", Protocol: "2025-11-25", Tools: 4, DurationMS: 1800, StartMS: 246},
 		},
 		Findings: []check.Finding{
-			fact("era", "speaks the legacy protocol", "initialize agreed on 2025-11-25"),
-			{ID: "schema-bool", Severity: check.Info, Server: "files", Title: "a schema is true or false"},
+			fact("era", "uses the legacy protocol", "initialize agreed on 2025-11-25"),
+			{ID: "schema-bool", Severity: check.Info, Server: "files", Title: "schema is true or false"},
 			{
 				ID: "invalid-params-code", Severity: check.Info, Server: "files", Manner: check.Quiet,
-				Title: "bad parameters are refused with another code",
+				Title: "server rejects invalid parameters with another code",
 			},
 		},
 		Checks: []check.CheckResult{{ID: "stdout-bom", Server: "files", Outcome: check.Passed}},
@@ -151,7 +151,7 @@ func TestFactsAndQuietNotes(t *testing.T) {
 		return written(t, func(out io.Writer) error { return Write(out, healthy(), options) })
 	}
 	want := `files (protocol 2025-11-25, 4 tools, 1.8 s)
-  speaks the legacy protocol · starts in 246 ms
+  uses the legacy protocol · starts in 246 ms
 i 1 note: schema-bool (-v shows them)
 ✓ 1 check passed · 0 findings · 1 note · 0.0 s
 `
@@ -160,7 +160,7 @@ i 1 note: schema-bool (-v shows them)
 	}
 	got := show(Options{Format: Text, Verbose: true})
 	for _, want := range []string{
-		"\n  era: speaks the legacy protocol, initialize agreed on 2025-11-25\n  starts in 246 ms\n",
+		"\n  era: uses the legacy protocol, initialize agreed on 2025-11-25\n  starts in 246 ms\n",
 		"  invalid-params-code\n", "· 2 notes ·",
 	} {
 		if !strings.Contains(got, want) {

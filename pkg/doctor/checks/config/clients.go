@@ -18,7 +18,7 @@ func askClientFileIgnored(fleet *evidence.Fleet) []check.Finding {
 	var findings []check.Finding
 	for _, ignored := range fleet.Survey.Ignored {
 		f := check.At(placeOf(ignored.Origin), "%s: %s", ignored.Origin.File, evidence.OneLine(ignored.Why))
-		f.Title = ignored.Client.Name + " never reads these servers"
+		f.Title = ignored.Client.Name + " ignores these servers"
 		f.Fix = []string{ignored.Fix}
 		findings = append(findings, f)
 	}
@@ -40,7 +40,7 @@ func askClientEntriesDiffer(fleet *evidence.Fleet) []check.Finding {
 		}
 		f := check.At(placeOf(differing.Servers[0].Origin), "%s differ: %s",
 			evidence.Listed(differing.Keys), strings.Join(places, ", "))
-		f.Title = fmt.Sprintf("the server '%s' is not the same in %s", evidence.Label(differing.Name),
+		f.Title = fmt.Sprintf("server '%s' differs in %s", evidence.Label(differing.Name),
 			evidence.Listed(names))
 		f.Fix = append(fix, "these have each value with its place: make them the same, or give one another name")
 		findings = append(findings, f)

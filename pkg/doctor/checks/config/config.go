@@ -63,9 +63,9 @@ func problems(duplicate bool) func(*evidence.Fleet) []check.Finding {
 			findings = append(findings, errorFindings(&config.Error{Problems: fleet.Config.Problems}, "", duplicate)...)
 		}
 		for i := parsed; i < len(findings) && !duplicate; i++ {
-			findings[i].Title = "the config has a value that cannot be used"
+			findings[i].Title = "config has an invalid value"
 			if findings[i].Server != "" {
-				findings[i].Title = "an entry of the config has a value that cannot be used"
+				findings[i].Title = "config entry has an invalid value"
 			}
 		}
 		if fleet.Config != nil && !duplicate {
@@ -80,7 +80,7 @@ func unportable(loaded *config.Config) []check.Finding {
 	var findings []check.Finding
 	for _, refused := range loaded.Unportable {
 		f := check.At(placeOf(refused.Origin), "%s", refused.Text)
-		f.Severity, f.Title = check.Warning, "a client cannot read its config file"
+		f.Severity, f.Title = check.Warning, "client cannot read its config file"
 		f.Fix = []string{"remove the comments and the commas before closing brackets"}
 		findings = append(findings, f)
 	}

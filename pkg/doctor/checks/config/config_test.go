@@ -301,7 +301,7 @@ func TestFleet(t *testing.T) {
 		"tokens-all-servers"}})
 	text := doctortest.Summary(report)
 	for _, want := range []string{
-		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "the tools of 2 servers cost about",
+		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "tools of 2 servers use about",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)

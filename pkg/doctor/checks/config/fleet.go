@@ -51,9 +51,9 @@ func askToolNameCollision(fleet *evidence.Fleet) []check.Finding {
 	for _, group := range groups {
 		names := shared[group]
 		f := check.At(&evidence.Where{Method: "tools/list"}, "%s", evidence.Listed(names))
-		f.Title = fmt.Sprintf("one tool name is in several servers (%s)", evidence.Cut(group))
+		f.Title = fmt.Sprintf("one tool name is used by several servers (%s)", evidence.Cut(group))
 		if len(names) > 1 {
-			f.Title = fmt.Sprintf("%d tool names are in several servers (%s)", len(names), evidence.Cut(group))
+			f.Title = fmt.Sprintf("%d tool names are used by several servers (%s)", len(names), evidence.Cut(group))
 		}
 		findings = append(findings, f)
 	}
@@ -90,7 +90,7 @@ func askTokensAllServers(fleet *evidence.Fleet) []check.Finding {
 		return nil
 	}
 	f := check.At(&evidence.Where{Method: "tools/list"}, "%s", list)
-	f.Title = fmt.Sprintf("the tools of %d servers cost about %s tokens", len(ready(fleet)), listing.Grouped(total))
+	f.Title = fmt.Sprintf("tools of %d servers use about %s tokens", len(ready(fleet)), listing.Grouped(total))
 	if total > listing.ManyTokens {
 		f.Severity = check.Warning
 	}

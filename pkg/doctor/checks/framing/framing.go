@@ -236,7 +236,7 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 		case p.Who.Rule == "npx-prompt":
 			f.Culprit, f.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
 		case c != nil && cause.Asks(string(p.First.Text)) == cause.FullScreen:
-			f.Title, f.Fix = "server does not answer initialize: "+c.What, c.Fixes
+			f.Title, f.Fix = "server does not respond to initialize: "+c.What, c.Fixes
 		}
 		return []check.Finding{f}
 	}

@@ -34,10 +34,10 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 		}
 		f := check.At(x.Place(e.Clean), "%s answers with %d %s, and the capability %s is missing",
 			list.method, len(items), list.member, list.capability)
-		f.Title = fmt.Sprintf("server has %s and does not declare them", list.capability)
+		f.Title = fmt.Sprintf("server implements %s but does not declare them", list.capability)
 		if len(items) == 0 {
 			f.Severity = check.Info // no client misses anything
-			f.Title = fmt.Sprintf("server answers %s and does not declare the capability", list.method)
+			f.Title = fmt.Sprintf("server responds to %s but does not declare the capability", list.method)
 		}
 		found = append(found, f)
 	}
@@ -58,7 +58,7 @@ func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 			continue
 		}
 		f := check.At(x.Place(e.Clean), "%s %s", list.method, x.Outcome())
-		f.Title = fmt.Sprintf("server declares %s, and %s fails", list.capability, list.method)
+		f.Title = fmt.Sprintf("server declares %s, but %s fails", list.capability, list.method)
 		if list.capability != "tools" {
 			f.Severity = check.Warning
 		}
@@ -83,7 +83,7 @@ func askListRefused(e *evidence.Evidence) []check.Finding {
 	if message := evidence.MemberText(evidence.MemberAt(x.Error, "message")); message != "" {
 		f.Evidence += ": " + evidence.Cut(message)
 	}
-	if !f.NameCause(e.Cause(), "server refuses to list its tools") {
+	if !f.NameCause(e.Cause(), "server rejects tools/list") {
 		return nil
 	}
 	return []check.Finding{f}
@@ -96,7 +96,7 @@ func askPingFails(e *evidence.Evidence) []check.Finding {
 	}
 	f := check.At(x.Place(e.Clean), "ping %s%s", x.Outcome(), evidence.Waited(x))
 	if x.Late {
-		f.Title = "server answers ping late"
+		f.Title = "server responds late to ping"
 	}
 	return []check.Finding{f}
 }
@@ -152,24 +152,24 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 	code, _ := evidence.ErrorCode(x.Error)
 	switch {
 	case x.Late:
-		f.Title = "a call of an unknown tool is answered late"
+		f.Title = "server responds late to a call to an unknown tool"
 	case x.Refused():
-		f.Title = "a call of an unknown tool is refused by HTTP, without an error that a model sees"
+		f.Title = "server rejects a call to an unknown tool with an HTTP error that models do not see"
 		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
 	case !x.Answered():
-		f.Severity, f.Title = check.Error, "a call of an unknown tool gets no answer"
+		f.Severity, f.Title = check.Error, "server does not respond to a call to an unknown tool"
 		f.Breaks = []string{"every client waits until it times out"}
 	case code == invalidParams:
 		return nil
 	case x.Error != nil:
-		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused with another code than -32602"
+		f.Severity, f.Title = check.Info, "server rejects a call to an unknown tool with a code other than -32602"
 		f.Manner, f.Breaks = check.Quiet, []string{}
 	case string(evidence.MemberAt(x.Result, "isError")) == "true":
-		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused by isError"
+		f.Severity, f.Title = check.Info, "server rejects a call to an unknown tool with isError"
 		f.Manner, f.Breaks = check.Quiet, []string{}
 		f.Evidence += " that has isError"
 	default:
-		f.Title = "a call of an unknown tool succeeds"
+		f.Title = "server accepts a call to an unknown tool"
 		f.Evidence += " without isError"
 	}
 	return []check.Finding{f}
@@ -193,7 +193,7 @@ func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
 	}
 	f := check.At(x.Place(run), "tools/list before initialize %s", x.Outcome())
 	if x.Late {
-		f.Title = "server answers tools/list before initialize late"
+		f.Title = "server responds late to tools/list before initialize"
 	}
 	if died := run.Died(); died != nil && run.FellBeforeHandshake() {
 		f.Evidence += "; the server ended: " + died.How

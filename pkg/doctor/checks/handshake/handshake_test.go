@@ -61,7 +61,7 @@ func TestARefusedRevision(t *testing.T) {
 	}
 	e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Exchanges: []*evidence.Exchange{refusal}}}
 	found := doctortest.Ask("initialize-refused")(e)
-	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") ||
+	if len(found) != 1 || !strings.Contains(found[0].Title, "for revision 2025-11-25 instead of offering its own") ||
 		!strings.Contains(found[0].Notes[0], "2024-11-05") {
 		t.Errorf("refused: %+v", found)
 	}
@@ -75,8 +75,8 @@ func TestARefusedRevision(t *testing.T) {
 // it says why.
 func TestAProgramThatIsNoServer(t *testing.T) {
 	for stderr, want := range map[string]string{
-		"":                     "server does not know initialize, with which every session begins",
-		"the database is gone": "server does not know initialize, with which every session begins",
+		"":                     "server does not support initialize",
+		"the database is gone": "server does not support initialize",
 		"API_KEY is not set":   "",
 	} {
 		refusal := &evidence.Exchange{
@@ -196,7 +196,7 @@ func TestServerInfo(t *testing.T) {
 		`{"name":"","version":""}`:   "info [] server sends an empty name and version",
 		`{"name":"a","version":"1"}`: "",
 		`{"name":"a"}`: "warning [clients of the TypeScript and Python SDKs refuse an answer without serverInfo] " +
-			"server does not say its name and version",
+			"server does not report its name and version",
 	} {
 		e := doctortest.Evidence(&evidence.Run{Exchanges: []*evidence.Exchange{
 			doctortest.Exchange("initialize", `{}`,

@@ -178,7 +178,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 			if fault := progressFault(frame, calls, last); fault != "" {
 				f := check.At(run.At(frame.At), "%s", evidence.CutJSON(evidence.MemberAt(frame.Bytes, "params")))
 				f.Where.Line, f.Where.Method = frame.Line, frame.Method
-				f.Title = "a report of progress " + fault
+				f.Title = "progress notification " + fault
 				found = append(found, f)
 			}
 		}
@@ -235,7 +235,7 @@ func askLogWithoutOptIn(e *evidence.Evidence) []check.Finding {
 	f.Where.Method = "notifications/message"
 	f.Notes = []string{fmt.Sprintf("%d log messages in all", len(messages))}
 	if e.Modern() {
-		f.Title = "server sends log messages that no request asked for"
+		f.Title = "server sends log messages without a request for them"
 	}
 	return []check.Finding{f}
 }

@@ -26,16 +26,16 @@ func askEra(e *evidence.Evidence) []check.Finding {
 	f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name, Method: "initialize"}, Manner: check.Fact}
 	switch {
 	case e.Modern() && e.AgreedRaw():
-		f.Title = "speaks both generations of the protocol"
+		f.Title = "supports both protocol eras"
 		f.Evidence = "server/discover agreed on " + agreed + "; initialize is answered too"
 	case e.Modern():
-		f.Title = "speaks the modern protocol only"
+		f.Title = "supports the modern protocol only"
 		f.Evidence = "refuses initialize; agreed on " + agreed
 	case versions != nil:
-		f.Title = "speaks both generations of the protocol"
+		f.Title = "supports both protocol eras"
 		f.Evidence = fmt.Sprintf("initialize agreed on %s; server/discover names %s", agreed, evidence.Words(versions))
 	default:
-		f.Title = "speaks the legacy protocol"
+		f.Title = "uses the legacy protocol"
 		f.Evidence = "initialize agreed on " + agreed
 		if x != nil && (x.Answered() || !e.OverHTTP()) { // HTTP has refusals that are no answers
 			f.Evidence += "; server/discover " + x.Outcome()
@@ -57,22 +57,22 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 		if c := cause.Diagnose(died.Output()); c != nil && c.Kind != cause.Said {
 			return nil // it ended of something else that it names, such as a port that is in use
 		}
-		f.Title = "a request before initialize ends the server"
+		f.Title = "server exits on a request before initialize"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived))
 		f.Notes = evidence.LastWords(died)
 	case x.Late && !overtaken(run, x):
 		return nil // the server, or the machine, was slow
 	case x.Late:
-		f.Severity, f.Title = check.Warning, "a request before initialize is answered late"
+		f.Severity, f.Title = check.Warning, "server responds late to a request before initialize"
 		f.Evidence = "server/discover " + x.Outcome()
 	case !x.Answered():
-		f.Title = "a request before initialize gets no answer"
+		f.Title = "server does not respond to a request before initialize"
 		f.Evidence = "server/discover was not answered"
 		if next := slices.Index(run.Exchanges, x) + 1; next < len(run.Exchanges) {
 			f.Evidence += " in " + evidence.Rounded(run.Exchanges[next].At.Sub(x.At))
 		}
 	case foreignBefore(run) > 0 && foreignBefore(e.Clean) == 0:
-		f.Title = "a request before initialize makes the server write text on stdout"
+		f.Title = "server prints to stdout on a request before initialize"
 		f.Evidence = fmt.Sprintf("%d lines that are not messages, and none without the request", foreignBefore(run))
 	default:
 		return nil

@@ -25,7 +25,7 @@ func askTLSCert(e *evidence.Evidence) []check.Finding {
 	switch {
 	case look != nil && look.State.Version < tls.VersionTLS12:
 		f := check.At(rawWhere(""), "%s is its newest", tls.VersionName(look.State.Version))
-		f.Title = "the server has no TLS 1.2 or newer"
+		f.Title = "server does not support TLS 1.2 or newer"
 		f.Fix = []string{"in the server, or its proxy: turn TLS 1.2 and 1.3 on, and older versions off"}
 		return []check.Finding{f}
 	case failure != nil &&
@@ -45,13 +45,13 @@ func askTLSCert(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	if leaf != nil && time.Until(leaf.NotAfter) < soon {
 		f := check.At(rawWhere(""), "it is valid until %s", daysLeft(leaf.NotAfter))
-		f.Severity, f.Title = check.Warning, "the certificate expires soon"
+		f.Severity, f.Title = check.Warning, "server's certificate expires soon"
 		found = append(found, f)
 	}
 	if look != nil && look.Older != 0 {
 		f := check.At(rawWhere(""), "it takes %s beside %s", tls.VersionName(look.Older),
 			tls.VersionName(look.State.Version))
-		f.Severity, f.Title = check.Info, "the server takes versions of TLS that must not be used"
+		f.Severity, f.Title = check.Info, "server accepts obsolete TLS versions"
 		f.Fix = []string{"in the server, or its proxy: turn versions before TLS 1.2 off"}
 		found = append(found, f)
 	}
@@ -111,7 +111,7 @@ func askRedirectDropsBody(e *evidence.Evidence) []check.Finding {
 		f.Severity = check.Error // toolx follows what a client can follow
 	}
 	if to, err := reply.URL.Parse(location); err == nil && to.Host != reply.URL.Host {
-		f.Title = "the url leads to another host"
+		f.Title = "server's url redirects to another host"
 		f.Fix = []string{
 			"from outside: if " + evidence.Label(to.Host) +
 				" is a login page, the server requires a login: give the header " +
@@ -152,7 +152,7 @@ func judgeChallenge(status int, header http.Header, where *evidence.Where) []che
 		return check.One(where, "HTTP 401 without WWW-Authenticate")
 	}
 	f := check.At(where, "%s", evidence.Cut("WWW-Authenticate: "+challenge))
-	f.Severity, f.Title = check.Info, "401 names no metadata of OAuth"
+	f.Severity, f.Title = check.Info, "server answers 401 without OAuth metadata"
 	return []check.Finding{f}
 }
 
@@ -224,7 +224,7 @@ func askSessionIDFormat(e *evidence.Evidence) []check.Finding {
 	}
 	f := check.At(rawWhere("initialize"), "Mcp-Session-Id has %d characters", len(id))
 	if !unprintable {
-		f.Severity, f.Title = check.Warning, "the session's id is so short that it can be guessed"
+		f.Severity, f.Title = check.Warning, "server's session ID is short enough to guess"
 	}
 	return []check.Finding{f}
 }
@@ -248,7 +248,7 @@ func askSessionUnknown404(e *evidence.Evidence) []check.Finding {
 	}
 	found := objection(reply, "ping")
 	if reply.Status/100 == 2 {
-		found[0].Severity, found[0].Title = check.Info, "an id is answered that the server has not given"
+		found[0].Severity, found[0].Title = check.Info, "server responds to a request with an unknown id"
 	}
 	return found
 }

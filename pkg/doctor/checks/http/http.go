@@ -105,7 +105,7 @@ func askNotificationStatus(e *evidence.Evidence) []check.Finding {
 	}
 	found := objection(reply, "notifications/initialized")
 	if reply.Status == http.StatusAccepted {
-		found[0].Severity, found[0].Title = check.Warning, "a notification is answered with a body"
+		found[0].Severity, found[0].Title = check.Warning, "server responds to a notification with a body"
 	}
 	return found
 }

@@ -39,7 +39,7 @@ func metadataFinding(fault auth.Fault) check.Finding {
 	}
 	f.Evidence = evidence.OneLine(fault.URL) + ": " + evidence.OneLine(problem)
 	if fault.ByHand {
-		f.Severity, f.Title = check.Warning, "clients cannot register with the authorization server"
+		f.Severity, f.Title = check.Warning, "authorization server does not support client registration"
 		f.Fix = []string{
 			"from outside: register the client there by hand, and give it the id " +
 				"(toolx: clientId under auth in the server's entry)",
@@ -50,7 +50,7 @@ func metadataFinding(fault auth.Fault) check.Finding {
 		}
 	}
 	if fault.Unsaid {
-		f.Severity, f.Title = check.Warning, "a token is required, and no document says how to get one"
+		f.Severity, f.Title = check.Warning, "server requires a token, but no document describes how to get one"
 	}
 	return f
 }

@@ -26,7 +26,7 @@ func askConnect(e *evidence.Evidence) []check.Finding {
 	}
 	f := check.At(rawWhere("initialize"), "%s, and %d bytes in %s",
 		reply.StatusText(), len(reply.Body), evidence.Milliseconds(evidence.AnswerLimit))
-	f.Title = "an answer begins, and does not end"
+	f.Title = "server starts a response but does not finish it"
 	f.Fix = []string{"in the server: send the whole answer, with its length, or the event and the empty line after it"}
 	return []check.Finding{f}
 }

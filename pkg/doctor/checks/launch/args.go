@@ -28,7 +28,7 @@ func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
 	for i, arg := range launch.Args {
 		if what := ShellSyntax(arg, launch.Cwd); what != "" {
 			f := check.At(e.Place("args", i), "%s", evidence.Cut(check.Masked(arg)))
-			f.Title = fmt.Sprintf("argument %d holds %s, which only a shell understands", i+1, what)
+			f.Title = fmt.Sprintf("argument %d contains %s, which only a shell interprets", i+1, what)
 			findings = append(findings, f)
 		}
 	}
@@ -116,7 +116,7 @@ func askNpxNoYes(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	f := check.At(e.Place("args"), "%s", shownCommand(e.Launch))
-	f.Title = l.Name + " may ask before it installs"
+	f.Title = l.Name + " may prompt before it installs"
 	return []check.Finding{f}
 }
 
@@ -193,7 +193,7 @@ func askWrapperProcess(e *evidence.Evidence) []check.Finding {
 		return fmt.Sprintf("%s (pid %d)", evidence.Label(check.Masked(strings.Join(p.Command, " "))), p.PID)
 	})
 	f := check.At(e.Place("command"), "%d processes: %s", len(tree), chain)
-	f.Title = fmt.Sprintf("%s stands between the client and the server", wrapper)
+	f.Title = fmt.Sprintf("%s runs between the client and the server", wrapper)
 	return []check.Finding{f}
 }
 

@@ -29,7 +29,7 @@ func askEnvUnexpanded(e *evidence.Evidence) []check.Finding {
 			continue // "$${" stands for the characters themselves
 		}
 		f := check.At(e.Place(s.Steps...), "%s", evidence.Cut(found))
-		f.Title = fmt.Sprintf("%s still holds the placeholder %s", f.Where.Key, evidence.Label(found))
+		f.Title = fmt.Sprintf("%s still contains the placeholder %s", f.Where.Key, evidence.Label(found))
 		f.Fix = placeholderFix(found)
 		findings = append(findings, f)
 	}
@@ -85,7 +85,7 @@ func askEnvEmpty(e *evidence.Evidence) []check.Finding {
 	for _, s := range e.Settings() {
 		if s.Key() == "env" && s.Value == "" {
 			f := check.At(e.Place(s.Steps...), "%s=%q", s.Name(), s.Raw)
-			f.Title = s.Name() + " is set to nothing"
+			f.Title = s.Name() + " is set to an empty value"
 			findings = append(findings, f)
 		}
 	}

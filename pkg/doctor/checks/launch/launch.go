@@ -209,7 +209,7 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 		name := cmdline.BaseName(first.Interpreter)
 		f := fixed(e, fmt.Sprintf("%s: no program %s", line, first.Interpreter),
 			fmt.Sprintf("install it, or write #!/usr/bin/env %s in line 1 of %s", name, file))
-		f[0].Title = "the program that runs the command is missing: " + evidence.Cut(first.Interpreter)
+		f[0].Title = "interpreter of the command is missing: " + evidence.Cut(first.Interpreter)
 		return f
 	}
 	return nil
@@ -224,7 +224,7 @@ func askExecFormat(e *evidence.Evidence) []check.Finding {
 	f := check.At(e.Place("command"), "%s is %s, this is %s/%s",
 		evidence.Cut(found.Path), kind, runtime.GOOS, runtime.GOARCH)
 	if kind == cmdline.TextFile {
-		f.Title = "the command is a script without a #! line, which the system cannot run"
+		f.Title = "command is a script without a #! line"
 		name := cmp.Or(cmdline.InterpreterOf(cmdline.RealPath(found.Path, "")), "node")
 		f.Fix = []string{
 			"in the server: give the script a first line such as #!/usr/bin/env " + name,
@@ -267,7 +267,7 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	}
 	f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
 		pathFix(found.Path, needed, mine, desktop)...)
-	f[0].Title = fmt.Sprintf("applications started from the desktop do not find %s", command)
+	f[0].Title = fmt.Sprintf("desktop applications cannot find %s", command)
 	return f
 }
 

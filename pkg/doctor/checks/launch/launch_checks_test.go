@@ -217,9 +217,9 @@ func TestEnvUnexpanded(t *testing.T) {
 		got = append(got, f.Where.Key+" "+f.Title)
 	}
 	want := []string{
-		"servers.a.args[1] servers.a.args[1] still holds the placeholder $HOME",
-		"servers.a.env.KEY servers.a.env.KEY still holds the placeholder <YOUR_KEY>",
-		"servers.b.headers.Authorization servers.b.headers.Authorization still holds the placeholder YOUR_TOKEN",
+		"servers.a.args[1] servers.a.args[1] still contains the placeholder $HOME",
+		"servers.a.env.KEY servers.a.env.KEY still contains the placeholder <YOUR_KEY>",
+		"servers.b.headers.Authorization servers.b.headers.Authorization still contains the placeholder YOUR_TOKEN",
 		"servers.c.env.A TOKEN_A is not set",
 	}
 	if !slices.Equal(got, want) {
@@ -239,7 +239,7 @@ func TestPlaceholderHidesNothing(t *testing.T) {
 func TestEnvEmpty(t *testing.T) {
 	fleet := doctortest.Entries(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
 	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"env-empty"}})
-	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to nothing" ||
+	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to an empty value" ||
 		report.Findings[1].Where.Key != "servers.a.env.EMPTY" {
 		t.Error(doctortest.Summary(report))
 	}

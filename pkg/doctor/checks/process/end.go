@@ -46,7 +46,7 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 			continue
 		}
 		f := deathOf(run, died)
-		f.Title = cmp.Or(cause.SignalTitle(died.How), "the server was killed ("+died.How+")")
+		f.Title = cmp.Or(cause.SignalTitle(died.How), "server was killed ("+died.How+")")
 		if c := cause.Diagnose(died.Output()); c != nil && c.Kind == cause.Signal {
 			f.Fix = c.Fixes
 		} else if c != nil && (c.Kind == cause.Other || c.Kind == cause.Busy) {
@@ -115,7 +115,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 }
 
 // midSession begins the title of a server that ended after its handshake.
-const midSession = "server exits in mid-session"
+const midSession = "server exits during the session"
 
 // deathOf returns a finding about a process that ended unasked.
 func deathOf(r *evidence.Run, died *diagnose.Failure) check.Finding {

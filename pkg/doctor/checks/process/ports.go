@@ -18,10 +18,10 @@ func askListensOnNetwork(e *evidence.Evidence) []check.Finding {
 		case err == nil && parsed.Addr().IsLoopback():
 			continue
 		case !e.ServesHTTP():
-			f.Severity, f.Title = check.Info, "a server on stdio has a port open to the network"
+			f.Severity, f.Title = check.Info, "stdio server has a port open to the network"
 		case err == nil && parsed.Addr().IsUnspecified():
 			f.Severity = check.Error
-			f.Title = "a server on stdio accepts connections from the whole network"
+			f.Title = "stdio server accepts connections from the whole network"
 		}
 		found = append(found, f)
 	}

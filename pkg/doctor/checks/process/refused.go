@@ -27,7 +27,7 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 	}
 	if strings.Contains(strings.ToLower(message), "version") || evidence.MemberAt(data, "supported") != nil {
 		asked := evidence.MemberText(evidence.MemberAt(x.Sent, "params", "protocolVersion"))
-		f.Title = fmt.Sprintf("server refuses initialize of revision %s, instead of offering its own", asked)
+		f.Title = fmt.Sprintf("server rejects initialize for revision %s instead of offering its own", asked)
 		f.Fix = []string{
 			"in the server: answer initialize with the newest revision that it knows, whatever was asked for",
 			"update the server's SDK",
@@ -36,14 +36,14 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 	}
 	code, _ := evidence.ErrorCode(x.Error)
 	if c := e.Cause(); code == evidence.MethodNotFound && (c == nil || c.Kind == cause.Said) {
-		f.Title = "server does not know initialize, with which every session begins"
+		f.Title = "server does not support initialize"
 		f.Fix = []string{
 			"check that this program is an MCP server on stdio, and that its args are those of its README",
 			"in the server: answer initialize, best with an SDK of MCP",
 		}
 		return []check.Finding{f}
 	}
-	if !f.NameCause(e.Cause(), "server refuses initialize") {
+	if !f.NameCause(e.Cause(), "server rejects initialize") {
 		return nil
 	}
 	return []check.Finding{f}

@@ -31,7 +31,7 @@ func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
 	if exit.Forced == "" {
 		f := atShutdown(run, exit.At, "ended by itself %s after its stdin was closed", evidence.Rounded(took))
-		f.Title = fmt.Sprintf("server ends %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
+		f.Title = fmt.Sprintf("server exits %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
 		f.Fix = []string{
 			"in the server: close connections without waiting for their other end, and stop timers when stdin ends",
 		}
@@ -44,7 +44,7 @@ func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, g
 	}
 	f := atShutdown(run, exit.At, "alive %s after its stdin was closed; %s ended it", evidence.Rounded(took), signal)
 	if signal == exit.Forced {
-		f.Title = fmt.Sprintf("server does not end when its stdin closes (needed %s)", signal)
+		f.Title = fmt.Sprintf("server does not exit when its stdin closes (needed %s)", signal)
 	}
 	return f
 }

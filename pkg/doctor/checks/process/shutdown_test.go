@@ -15,8 +15,8 @@ func TestUnprompt(t *testing.T) {
 		forced, goos, title, evidence string
 		took                          time.Duration
 	}{
-		{"", "linux", "server ends 3.1 s after its stdin closes; clients wait 2 s", "ended by itself 3.1 s after", 3120 * time.Millisecond},
-		{"SIGTERM", "linux", "server does not end when its stdin closes (needed SIGTERM)", "alive 5.0 s after its stdin was closed; SIGTERM ended it", 5 * time.Second},
+		{"", "linux", "server exits 3.1 s after its stdin closes; clients wait 2 s", "ended by itself 3.1 s after", 3120 * time.Millisecond},
+		{"SIGTERM", "linux", "server does not exit when its stdin closes (needed SIGTERM)", "alive 5.0 s after its stdin was closed; SIGTERM ended it", 5 * time.Second},
 		{"SIGTERM", "windows", "", "alive 5.0 s after its stdin was closed; toolx ended it", 5 * time.Second},
 	} {
 		f := unprompt(&evidence.Run{Name: "clean"}, c.took, &wire.ProcessExited{Forced: c.forced}, c.goos)

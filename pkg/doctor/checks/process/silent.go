@@ -35,7 +35,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
-	if !f.NameCause(e.Cause(), "server does not answer initialize") {
+	if !f.NameCause(e.Cause(), "server does not respond to initialize") {
 		return nil
 	}
 	if state := failure.State; state != nil && state.Log != "" {
@@ -97,14 +97,14 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	again, known := evidence.SecondStartTime(e)
 	switch queued := e.Clean.Queued; {
 	case took-queued <= slowAfter:
-		f.Severity, f.Title = check.Info, "server took long to start on a busy machine"
+		f.Severity, f.Title = check.Info, "server started slowly on a busy machine"
 		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a processor"}
 		f.Fix = []string{"from outside: start it when the machine has less to do, or give it a longer startTimeout"}
 		return []check.Finding{f}
 	case took > hopelessAfter:
 		f.Severity = check.Error
 	case known && again <= slowAfter:
-		f.Severity, f.Title = check.Info, "server took long to start once"
+		f.Severity, f.Title = check.Info, "server started slowly once"
 		f.Notes = []string{"started again, it answered after " + evidence.Milliseconds(again)}
 		return []check.Finding{f}
 	}
@@ -126,7 +126,7 @@ func askOutputBuffered(e *evidence.Evidence) []check.Finding {
 		f := check.At(e.Initialized().Place(e.Clean), "without PYTHONUNBUFFERED, which this environment sets, the "+
 			"answer to initialize came only when stdin was closed")
 		f.Severity = check.Warning
-		f.Title = "server answers only because PYTHONUNBUFFERED is set in this environment"
+		f.Title = "server responds only because PYTHONUNBUFFERED is set in this environment"
 		return []check.Finding{f}
 	}
 	const bufferedAtMost = time.Second // later text has another cause

@@ -105,7 +105,7 @@ func askStderrSecret(e *evidence.Evidence) []check.Finding {
 				continue
 			}
 			f := check.At(run.At(line.At), "%s", evidence.Cut(masker.Text(line.Text)))
-			f.Title = "server writes " + what + " on stderr"
+			f.Title = "server writes " + what + " to stderr"
 			f.Notes = []string{fmt.Sprintf("line %d of stderr", i+1)}
 			return []check.Finding{f}
 		}

@@ -62,7 +62,7 @@ func TestLogAsJSONRPC(t *testing.T) {
 			`as JSON-RPC with the method "log"`, "it has an id",
 		},
 		{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"up"}}`, `"window/logMessage"`, "it says: up"},
-		{`{"jsonrpc":"2.0","method":"server/ready","params":{}}`, `a message has the method "server/ready"`, ""},
+		{`{"jsonrpc":"2.0","method":"server/ready","params":{}}`, `server sends the method "server/ready"`, ""},
 	} {
 		e := doctortest.Captured(frame(1, test.text), frame(2, test.text))
 		e.Probe = &evidence.Run{Name: "probing", Events: e.Clean.Events}
@@ -109,7 +109,7 @@ func TestAnotherProtocol(t *testing.T) {
 	}
 	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize"}
 	found := doctortest.Ask("rpc-version")(e)
-	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "server does not answer initialize") {
+	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "server does not respond to initialize") {
 		t.Errorf("of one that does not: %+v, want that in the title", found)
 	}
 }

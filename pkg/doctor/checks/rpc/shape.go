@@ -22,7 +22,7 @@ func askRPCVersion(e *evidence.Evidence) []check.Finding {
 		return "jsonrpc is missing: " + evidence.CutJSON(odd.Bytes)
 	})
 	if len(found) > 0 && evidence.SilentInHandshake(e) {
-		found[0].Title = `server does not answer initialize; what it writes lacks "jsonrpc": "2.0"`
+		found[0].Title = `server does not respond to initialize; its messages lack "jsonrpc": "2.0"`
 		found[0].Fix = []string{
 			"see its page: with this command it may speak a protocol of its own, and be no MCP server",
 			`in the server: put "jsonrpc": "2.0" into every message, or let an SDK write them`,
@@ -108,7 +108,7 @@ func askNotMCP(e *evidence.Evidence) []check.Finding {
 func notMCP(m doctorwire.Received) check.Finding {
 	method := evidence.Label(m.Head.Method)
 	f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
-	f.Title = fmt.Sprintf("a message has the method %q, which MCP does not define", method)
+	f.Title = fmt.Sprintf("server sends the method %q, which MCP does not define", method)
 	answered := func(x *evidence.Exchange) bool { return x.Frame != nil && !x.At.Add(x.Took).After(m.Event.At) }
 	if !slices.ContainsFunc(m.Run.Exchanges, answered) {
 		f.Where.Phase = string(wire.PhaseStart)
@@ -159,9 +159,9 @@ func askServerRequest(e *evidence.Evidence) []check.Finding {
 		switch {
 		case e.Modern():
 			f.Severity = check.Error
-			f.Title = "the server sends requests, which 2026-07-28 forbids"
+			f.Title = "server sends requests, which 2026-07-28 forbids"
 		case m.Head.Method != "ping":
-			f.Title = "the server asks for " + m.Head.Method + ", which the client has not declared"
+			f.Title = "server requests " + m.Head.Method + ", which the client did not declare"
 			f.Notes = []string{"toolx answered -32601"}
 		}
 		found = append(found, f)
@@ -180,7 +180,7 @@ func askErrorCodeReserved(e *evidence.Evidence) []check.Finding {
 		f := check.At(m.Where(), "code %d: %s", code, evidence.Cut(rawjson.GetText(m.Head.Err, "message")))
 		f.Where.Pointer = "/error/code"
 		if older {
-			f.Severity, f.Title = check.Info, "an error has a code from the range of older implementations"
+			f.Severity, f.Title = check.Info, "server uses an error code from an older range"
 		}
 		found = append(found, f)
 	}

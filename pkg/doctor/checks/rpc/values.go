@@ -23,7 +23,7 @@ func askDepth(e *evidence.Evidence) []check.Finding {
 	for where, line := range linesOf(e, wire.ClassBroken) {
 		if depth, _ := doctorwire.ScanJSON(line.Text); depth > maxDepth {
 			f := check.At(where, "%d levels in the first %d bytes; toolx reads 10,000", depth, len(line.Text))
-			f.Severity, f.Title = check.Error, "a message is nested too deep to be read"
+			f.Severity, f.Title = check.Error, "server's message is nested too deeply to be read"
 			found = append(found, f)
 		}
 	}

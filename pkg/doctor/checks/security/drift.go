@@ -68,7 +68,7 @@ func driftOf(e *evidence.Evidence, pinned map[string]json.RawMessage) []check.Fi
 		if !seen[name] && complete(e) {
 			where := &evidence.Where{Run: "clean", Method: "tools/list", Tool: name}
 			f := check.At(where, "no longer listed")
-			f.Severity, f.Title = check.Error, "a pinned tool was removed"
+			f.Severity, f.Title = check.Error, "pinned tool was removed"
 			removed = append(removed, f)
 		}
 	}

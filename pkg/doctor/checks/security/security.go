@@ -89,7 +89,7 @@ func askTextInvisible(e *evidence.Evidence) []check.Finding {
 		}
 		f := check.At(&p.Where, "%s", text)
 		if !p.name && h.pasted() {
-			f.Severity, f.Title = check.Info, "a text has invisible characters, as text that was pasted often has"
+			f.Severity, f.Title = check.Info, "text contains invisible characters, probably pasted"
 			f.Fix = []string{"in the server: remove them from the text"}
 		}
 		found = append(found, f)

@@ -47,15 +47,15 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	var refused *exec.ToolError
 	switch {
 	case errors.As(err, new(*evidence.UnmadeError)):
-		f.Title = "a call could not be made: the server did not start again"
+		f.Title = "call was not made: server did not restart"
 	case fault.KindOf(err) == fault.KindTimeout:
-		f.Title = "a call is not answered"
+		f.Title = "tool call got no response"
 		f.Fix = []string{
 			"in the server: answer every call, with an error if it cannot be carried out; report the progress of slow ones",
 			"--timeout gives it more time",
 		}
 	case fault.KindOf(err) == fault.KindNotFound:
-		f.Title = "the server has no tool of the name in --call"
+		f.Title = "server has no tool with the name in --call"
 		f.Evidence += "; the server has no tools"
 		if tools := listing.Read(e).Tools; len(tools) > 0 {
 			names := evidence.ListedFunc(tools, (*listing.Definition).Label)
@@ -63,13 +63,13 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 		}
 		f.Fix = []string{notFoundFix(e, err)}
 	case fault.KindOf(err) == fault.KindInvalidArguments:
-		f.Title = "the arguments in --call do not fit the tool's schema"
+		f.Title = "arguments in --call do not match the tool's schema"
 		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
 	case errors.As(err, &refused) && refused.Code != 0:
-		f.Title = "a call is answered with a JSON-RPC error"
+		f.Title = "tool call failed with a JSON-RPC error"
 		f.Evidence = fmt.Sprintf("error %d: %s", refused.Code, f.Evidence)
 	case errors.As(err, &refused):
-		f.Title = "a tool says that it failed"
+		f.Title = "tool reported a failure"
 	}
 	if hint := cause.NetworkHint(err.Error()); hint != "" && refused != nil {
 		f.Fix = []string{hint}

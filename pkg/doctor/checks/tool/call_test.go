@@ -90,7 +90,7 @@ func TestAHungCall(t *testing.T) {
 	fleet := doctortest.Examine(t, options, "silent-call")
 	report := judge(fleet)
 	found := doctortest.Findings(t, report, "call-failed")
-	if len(found) != 2 || found[0].Severity != check.Error || found[0].Title != "a call is not answered" ||
+	if len(found) != 2 || found[0].Severity != check.Error || found[0].Title != "tool call got no response" ||
 		!strings.Contains(found[0].Evidence, "within 50ms") {
 		t.Errorf("%+v", found)
 	}

@@ -77,7 +77,7 @@ func askToolNameChars(d *listing.Definition) []check.Finding {
 		return d.One("/name", "%q has a dot: MCP allows it, ^[A-Za-z0-9_-]{1,64}$ of model APIs does not", d.Label())
 	case first == '-' || first >= '0' && first <= '9':
 		f := d.Finding("/name", "%q begins with %q: Gemini requires a letter or _ there", d.Label(), d.Name[:1])
-		f.Severity, f.Title = check.Info, "a tool's name does not begin with a letter"
+		f.Severity, f.Title = check.Info, "tool name does not start with a letter"
 		return []check.Finding{f}
 	}
 	return nil
@@ -133,7 +133,7 @@ func askToolDuplicate(e *evidence.Evidence) []check.Finding {
 			continue
 		case other != nil:
 			f := d.Finding("", "%q and %q differ only in case", other.Label(), d.Label())
-			f.Severity, f.Title = check.Warning, "two tools' names differ only in case"
+			f.Severity, f.Title = check.Warning, "two tool names differ only in case"
 			folded = append(folded, f)
 		default:
 			byFold[fold] = d

@@ -282,16 +282,16 @@ func (r reply) misuse() []check.Finding {
 			return nil
 		}
 		f = r.finding("", "error %d: %s", code, evidence.Cut(message))
-		f.Title = "a tool's failure is a JSON-RPC error"
+		f.Title = "tool reports its failure as a JSON-RPC error"
 	case r.failed:
 		if text != "" || len(blocks) > 0 || r.structured != nil {
 			return nil
 		}
 		f = r.finding("/content", "isError is true, and nothing says why")
-		f.Title = "a tool fails without an explanation"
+		f.Title = "tool fails without an explanation"
 	case looksLikeFailure(text):
 		f = r.finding("/content", "%s", evidence.Cut(text))
-		f.Title = "a tool's success reads like an error"
+		f.Title = "tool returns an error message as success"
 	default:
 		return nil
 	}

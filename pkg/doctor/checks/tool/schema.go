@@ -105,9 +105,9 @@ func askSchemaDialect(e *evidence.Evidence) []check.Finding {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		parts = append(parts, fmt.Sprintf("%s: %s", name, words.Count(count[name], "schema")))
 	}
-	f.Severity, f.Title, f.Evidence = check.Info, "schemas are of an older dialect", strings.Join(parts, "; ")
+	f.Severity, f.Title, f.Evidence = check.Info, "schemas use an older dialect", strings.Join(parts, "; ")
 	if len(count) > 1 {
-		f.Title = "schemas are of several dialects"
+		f.Title = "schemas use several dialects"
 	}
 	return append(check.Capped(unknown), f)
 }
@@ -147,7 +147,7 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 	if left > 0 {
 		f := check.At(nil, "%s took longer than %s to compile; %d more were left out",
 			words.Count(len(known), "schema"), compileLimit, left)
-		f.Severity, f.Title = check.Info, "not all schemas were judged"
+		f.Severity, f.Title = check.Info, "some schemas were not checked"
 		found = append(found, f)
 	}
 	return found

@@ -52,9 +52,9 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	f.Severity, f.Manner = listing.LengthSeverity(e), check.Length
 	switch {
 	case total > listing.ManyTokens:
-		f.Title = "the tools cost very many tokens"
+		f.Title = "tool definitions use too many tokens"
 	case len(list) > listing.ManyTools:
-		f.Title = fmt.Sprintf("there are more than %d tools", listing.ManyTools)
+		f.Title = fmt.Sprintf("server has more than %d tools", listing.ManyTools)
 	default:
 		f.Manner = check.LengthFact
 	}

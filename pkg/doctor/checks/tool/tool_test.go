@@ -102,10 +102,10 @@ func lintCases() []lintCase {
 		{id: "tokens-tool", definition: described(strings.Repeat("word ", 2000)), severity: check.Info, evidence: "about 2,4"},
 		{id: "tokens-tool", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, evidence: "about 20,7"},
 		{id: "tool-description-long", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, pointer: "/description", evidence: "85000 characters"},
-		{id: "tokens-total", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, pointer: "/tools", title: "very many tokens"},
+		{id: "tokens-total", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, pointer: "/tools", title: "too many tokens"},
 		{id: "tokens-total", definition: named("a"), severity: check.Info, pointer: "/tools", evidence: "for 1 tool; most: a "},
 		{id: "tokens-total", definition: strings.Join(slices.Repeat([]string{named("a")}, 41), ","), severity: check.Info, pointer: "/tools", title: "more than 40"},
-		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: check.Info, pointer: "/tools", title: "very many tokens"},
+		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: check.Info, pointer: "/tools", title: "too many tokens"},
 	}
 }
 

@@ -123,7 +123,7 @@ func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	case h.DestructiveHint != nil && *h.DestructiveHint:
 		// A library's default: clients read destructiveHint only of tools that are not read-only.
 		f := d.Finding("/annotations", "readOnlyHint and destructiveHint are both true")
-		f.Severity, f.Title = check.Info, "a tool has a hint that does not apply to it"
+		f.Severity, f.Title = check.Info, "tool has an annotation that does not apply"
 		return []check.Finding{f}
 	}
 	return nil
