@@ -44,8 +44,8 @@ type Conversation struct {
 	MaxHistory int
 	// TextCalls runs the calls that a model writes as plain text, see WroteCalls; their results go back as text.
 	TextCalls bool
-	// Confirm is asked before a tool runs that is marked as destructive (see Destructive); nil refuses. The reason for a
-	// refusal goes to the model.
+	// Confirm is asked before a tool runs that is marked as destructive (see Destructive); nil refuses. The reason for
+	// a refusal goes to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
 	// Ready is called before a tool runs, and returns the tool as it is then: its server may have ended and need a
 	// restart. nil means that tools are ready. An error goes to the model.

@@ -156,8 +156,8 @@ type answer interface {
 	read(event []byte) (done bool, err error)
 	// readWhole reads an answer that was not streamed.
 	readWhole(whole []byte) error
-	// stopped reports whether the model gave a reason for stopping. A server that then closes the connection has finished,
-	// even without an end event.
+	// stopped reports whether the model gave a reason for stopping. A server that then closes the connection has
+	// finished, even without an end event.
 	stopped() bool
 }
 

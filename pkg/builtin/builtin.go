@@ -39,8 +39,8 @@ type Services struct {
 	// Stage is the process that the faults of mocks affect: set under serve, nil for a plain call, which only reports
 	// them.
 	Stage Stage
-	// Roots are the absolute folders that search is confined to for models and clients (exec.Request.Confined); nil means
-	// the working folder.
+	// Roots are the absolute folders that search is confined to for models and clients (exec.Request.Confined); nil
+	// means the working folder.
 	Roots []string
 	// Notice writes to the log.
 	Notice func(level slog.Level, text string)

@@ -19,7 +19,8 @@ type ToolCall struct {
 	ID        string          // the provider's; empty if the message has none
 	Name      string          // as the model wrote it
 	Arguments json.RawMessage // a JSON object
-	// Untyped reports that the arguments are text (Qwen3-Coder): each value is a string, to be typed by the tool's schema.
+	// Untyped reports that the arguments are text (Qwen3-Coder): each value is a string, to be typed by the tool's
+	// schema.
 	Untyped bool
 	// Err is why the arguments could not be read, or nil; it is the call's result for the model.
 	Err error
@@ -173,7 +174,8 @@ func (r *callReader) list(elements []*node) {
 		case i == last || isPiece:
 			r.value(item)
 		case messageRole(item) == "":
-			// Items of the Responses API are beside messages. Other messages have results of tools, which are not calls.
+			// Items of the Responses API are beside messages. Other messages have results of tools, which are not
+			// calls.
 			r.call(item)
 		}
 	}

@@ -54,8 +54,8 @@ func openAIFormats() []*record {
 
 // otherChatFormats returns formats with OpenAI's layout.
 func otherChatFormats() []*record {
-	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which is more
-	// specific than version 2's documentation.
+	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which is
+	// more specific than version 2's documentation.
 	schema := openAIProfile()
 	schema.key, schema.keyRoot = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`), true
 	return []*record{

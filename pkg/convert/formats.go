@@ -36,8 +36,8 @@ const (
 const (
 	// QwenCoder is the format of Qwen3-Coder's tool calls, which are XML; its tools are those of Qwen.
 	QwenCoder Format = "qwen-coder"
-	// Custom is the form of tools in toolx's own config: name, description, parameters and an implementation, which is not
-	// converted. It is only read.
+	// Custom is the form of tools in toolx's own config: name, description, parameters and an implementation, which is
+	// not converted. It is only read.
 	Custom Format = "custom"
 )
 

@@ -52,7 +52,8 @@ func (r *objectRules) declareRequired(o *object, at place) {
 	})
 	for _, name := range required {
 		if !slices.Contains(kept, name) {
-			r.recordLoss(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is not a property")
+			given := words.Shorten(name, words.MaxGiven)
+			r.recordLoss(at, Lossy, "dropped", "required "+given+", which is not a property")
 		}
 	}
 	switch {

@@ -26,8 +26,8 @@ type profile struct {
 	prompt bool
 	// closed reports whether objects declare and require all of their properties, and a $ref has no keywords beside it.
 	closed bool
-	// openAPI reports whether the schema is of OpenAPI 3.0, as in Google's APIs: every schema has one type, in capitals,
-	// or anyOf; null is written as nullable; enum has strings only.
+	// openAPI reports whether the schema is of OpenAPI 3.0, as in Google's APIs: every schema has one type, in
+	// capitals, or anyOf; null is written as nullable; enum has strings only.
 	openAPI bool
 	// itemsNeeded reports whether arrays need items, propertiesNeeded whether the root needs properties, possibly empty
 	// ones.

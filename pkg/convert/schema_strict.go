@@ -98,7 +98,8 @@ func checkStrictLimits(schema *node) error {
 	count.add(schema, 0)
 	switch {
 	case count.properties > strictProperties:
-		return fmt.Errorf("its input schema has %d properties; strict takes at most %d", count.properties, strictProperties)
+		return fmt.Errorf("its input schema has %d properties; strict takes at most %d",
+			count.properties, strictProperties)
 	case count.depth > strictDepth:
 		return fmt.Errorf("its input schema nests %d levels deep; strict takes at most %d", count.depth, strictDepth)
 	case count.enums > strictEnums:

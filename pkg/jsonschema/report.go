@@ -29,8 +29,8 @@ type report struct {
 	problems []Problem
 	unknown  []UnknownParameter
 	reported map[string]bool // the paths of unknown
-	// places has what the schema says of the values with problems, by their locations: thousands of problems may be about
-	// one value.
+	// places has what the schema says of the values with problems, by their locations: thousands of problems may be
+	// about one value.
 	places map[string]*place
 }
 
