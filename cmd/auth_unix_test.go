@@ -251,7 +251,7 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 	}
 	text, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if !strings.Contains(string(text), "toolx has its answer") {
+	if !strings.Contains(string(text), "toolx has received the response") {
 		t.Errorf("the browser shows %q", text)
 	}
 	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL +
@@ -327,7 +327,7 @@ func TestAuthLoginWithoutABrowser(t *testing.T) {
 	term := onTerminal(t, append(w.environ(), "BROWSER=false"), w.arguments([]string{"auth", "login", "remote"})...)
 	said := term.end(3)
 	for _, want := range []string{
-		"the login cannot begin: false failed: exit status 1", "toolx auth login --no-browser remote",
+		"the login cannot start: false failed: exit status 1", "toolx auth login --no-browser remote",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing: %s", want, said)
@@ -345,7 +345,7 @@ func TestCallThatNeedsALogin(t *testing.T) {
 	if !strings.Contains(out, `"kind":"auth"`) {
 		t.Errorf("the envelope is %s", out)
 	}
-	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, `server "remote" refuses access: it asks for a login`) || !strings.Contains(said, "toolx auth login remote") {
+	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, `server "remote" refuses access: it requires a login`) || !strings.Contains(said, "toolx auth login remote") {
 		t.Errorf("no hint: %s", said)
 	}
 	plain := onTerminal(t, environ, w.arguments([]string{"call", "greet", "--retries", "0"})...)
@@ -435,7 +435,7 @@ func TestAuthWithoutATerminal(t *testing.T) {
 	w := newAuthWorld(t)
 	_, said := w.run(3, "auth", "login", "remote")
 	for _, want := range []string{
-		"server 'remote': it asks for a login, and a login needs a terminal",
+		"server 'remote': it requires a login, and a login needs a terminal",
 		"run toolx auth login remote on a terminal",
 	} {
 		if !strings.Contains(said, want) {
@@ -462,7 +462,7 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		}
 	}
 	w.refuse = true
-	const refusal = "gives no token, for this reason: invalid_client"
+	const refusal = "issued no token, reason: invalid_client"
 	if _, said := w.run(3, "auth", "login", "machine"); !strings.Contains(said, refusal) {
 		t.Errorf("the reason is hidden: %s", said)
 	}
@@ -493,7 +493,7 @@ func TestAuthWithoutAFolderForState(t *testing.T) {
 		t.Errorf("a call that needs a login: %s", said)
 	}
 	_, said := w.run(3, "auth", "login", "remote")
-	if !strings.Contains(said, "a login could not be kept: ") || !strings.Contains(said, w.state) {
+	if !strings.Contains(said, "a login cannot be stored: ") || !strings.Contains(said, w.state) {
 		t.Errorf("a login: %s", said)
 	}
 }

@@ -26,7 +26,7 @@ type Status struct {
 	Keyring bool `json:"keyring"`
 }
 
-// Usable reports whether a request can be sent with it: it has not expired, or can be renewed.
+// Usable reports whether the login has not expired, or can be renewed.
 func (s *Status) Usable() bool {
 	return s.Renewable || s.Expires.IsZero() || time.Now().Before(s.Expires)
 }
@@ -39,25 +39,25 @@ func (g *Grant) status() *Status {
 }
 
 // ErrOpen reports that a server requires no login.
-var ErrOpen = errors.New("the server asks for no login")
+var ErrOpen = errors.New("the server requires no login")
 
-// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen if the server neither refuses a request
-// nor says where to log in.
+// Login gets a new grant, even if one is stored, and stores it. The error is ErrOpen if the server neither refuses a
+// request nor says where to log in.
 func Login(ctx context.Context, base http.RoundTripper, options Options) (*Status, error) {
 	c, err := newClient(base, options)
 	if err != nil {
 		return nil, err
 	}
 	if options.Store == nil {
-		return nil, c.fail(ctx, nil, "set HOME or XDG_STATE_HOME", "there is no folder to keep a login in")
+		return nil, c.fail(ctx, nil, "set HOME or XDG_STATE_HOME", "there is no folder to store a login in")
 	}
 	asked, err := c.whatIsAsked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Nobody is sent to a browser for what is lost afterwards.
+	// No login begins in a browser if its result cannot be stored.
 	if err := state.Writable(options.Store.dir); err != nil {
-		return nil, c.fail(ctx, nil, options.Store.fix(), "a login could not be kept: %v", err)
+		return nil, c.fail(ctx, nil, options.Store.fix(), "a login cannot be stored: %v", err)
 	}
 	grant, err := c.newGrant(ctx, nil, asked)
 	if err != nil {
@@ -68,16 +68,16 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	}
 	c.save(ctx, grant)
 	if grant.unsaved {
-		return nil, c.fail(ctx, nil, "", "the login worked and cannot be kept")
+		return nil, c.fail(ctx, nil, "", "the login succeeded but cannot be stored")
 	}
 	return c.kept(ctx)
 }
 
-// try refuses a grant that has ended already, or whose token the server refuses. It accepts the grant if the server
-// cannot be reached.
+// try returns an error for a grant that has already expired, or whose token the server refuses. It accepts the grant if
+// the server cannot be reached.
 func (c *client) try(ctx context.Context, grant *Grant) error {
 	if !grant.status().Usable() {
-		return c.fail(ctx, nil, "", "the authorization server %s gives a token that has ended already", grant.Issuer)
+		return c.fail(ctx, nil, "", "the authorization server %s issued a token that has already expired", grant.Issuer)
 	}
 	c.keep(grant)
 	_, asked, err := c.ping(ctx, grant)
@@ -90,8 +90,8 @@ func (c *client) try(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
-// whatIsAsked returns what the server asks for. Some let everyone in and refuse single tools: then their metadata says
-// where to log in. The error is ErrOpen if nothing does.
+// whatIsAsked returns the server's challenge. Some servers accept every connection and refuse single tools: their
+// metadata says where to log in. The error is ErrOpen if there is neither.
 func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	status, asked, err := c.ping(ctx, nil)
 	if err != nil || asked != nil {
@@ -107,12 +107,12 @@ func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	case status == http.StatusNotFound || status >= http.StatusInternalServerError:
 		words := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 		return nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: errors.New(words)},
-			"is its url right?", "it answers HTTP %s, and does not say how to log in", words)
+			"is its url right?", "it responds with HTTP %s and does not say how to log in", words)
 	}
 	return nil, ErrOpen
 }
 
-// Kept returns the status of what is kept for a server; nil if nothing is.
+// Kept returns the status of the stored login of a server; nil if there is none.
 func Kept(ctx context.Context, options Options) (*Status, error) {
 	c, err := newClient(nil, options)
 	if err != nil {
@@ -149,8 +149,8 @@ func (c *client) kept(ctx context.Context) (*Status, error) {
 
 var errSilent = errors.New("no answer")
 
-// ping sends a request with the token of a grant, without one where it is nil, and returns the answer's status and what
-// the server asks for, nil if it asks for nothing. A ping is what every server knows and nothing comes of.
+// ping sends a ping, with the token of a grant if that is not nil, and returns the HTTP status and the server's
+// challenge, nil if there is none. Every server supports a ping, and it has no effects.
 func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	ctx, cancel := context.WithTimeoutCause(ctx, c.exchangeTimeout, errSilent)
@@ -172,7 +172,7 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return 0, nil, &Error{
 			Server:  c.options.Server,
-			Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true,
+			Problem: fmt.Sprintf("no response within %s", c.exchangeTimeout), Unreached: true,
 		}
 	}
 	if err != nil {
@@ -183,8 +183,8 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	return resp.StatusCode, readChallenge(resp), nil
 }
 
-// Logout ends the logins of a server: the authorization server is told (RFC 7009), where it can be, and what is kept is
-// removed. It returns how many there were.
+// Logout ends the logins of a server: it revokes them at the authorization server if possible (RFC 7009), and removes
+// what is stored. It returns how many there were.
 func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, error) {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -194,7 +194,7 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 		return 0, nil
 	}
 	if err := state.Sweep(options.Store.dir); err != nil {
-		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens that a killed toolx has left cannot be removed: %v",
+		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens left by a killed toolx cannot be removed: %v",
 			err)
 	}
 	kept, unread := options.Store.read(options.URL)
@@ -213,14 +213,15 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 			err = c.tokens.revoke(ctx, grant)
 		}
 		if err != nil {
-			c.notice(slog.LevelWarn, "the authorization server "+issuer+" was not told of the logout: "+reason(err))
+			c.notice(slog.LevelWarn, "the authorization server "+issuer+" was not notified of the logout: "+reason(err))
 		}
 	}
 	if err := c.options.Store.remove(ctx, c.options.URL); err != nil {
 		return 0, c.fail(ctx, nil, options.Store.fix(), "its login cannot be removed: %v", err)
 	}
 	if unread != nil {
-		c.notice(slog.LevelWarn, "its login was removed unread, and nobody was told of the logout: "+unread.Error())
+		c.notice(slog.LevelWarn,
+			"its login was removed unread, so the authorization server was not notified: "+unread.Error())
 		return 1, nil
 	}
 	return len(issuers), nil

@@ -133,7 +133,7 @@ func parseKey(text []byte) (crypto.Signer, error) {
 		case block.Type == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
 			return nil, errors.New("it has a passphrase (openssl pkey -in FILE -out NEW removes it)")
 		case block.Type == "OPENSSH PRIVATE KEY":
-			return nil, errors.New("it is in the form of OpenSSH (ssh-keygen -p -m PKCS8 -f FILE changes that)")
+			return nil, errors.New("it is in OpenSSH format (ssh-keygen -p -m PKCS8 -f FILE converts it)")
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			return parseBlock(block)
 		}
@@ -157,7 +157,7 @@ func parseBlock(block *pem.Block) (crypto.Signer, error) {
 	case err != nil:
 		return nil, errors.New("it is damaged")
 	case !signs:
-		return nil, errors.New("it is of a kind that does not sign")
+		return nil, errors.New("keys of its type cannot sign")
 	}
 	return signer, nil
 }
@@ -181,9 +181,9 @@ func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error)
 		}
 	}
 	if len(taken) == 0 {
-		return nil, errors.New("knows no signatures of the private key's kind")
+		return nil, errors.New("supports no signatures of the private key's type")
 	}
-	return nil, fmt.Errorf("takes signatures by %s, and the private key makes %s",
+	return nil, fmt.Errorf("accepts signatures with %s, and the private key makes %s",
 		strings.Join(taken, ", "), cmp.Or(strings.Join(ways, ", "), "none that are known"))
 }
 
@@ -213,11 +213,11 @@ func (t *tokens) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 	}, creds, t.endpointClient())
 	if err != nil {
 		return "", t.fail(ctx, err, "check the identity token, and identityProvider in its entry",
-			"the identity provider %s does not vouch: %s", provider.Issuer, reason(err))
+			"the identity provider %s rejects the identity token: %s", provider.Issuer, reason(err))
 	}
 	t.secret(got.AccessToken)
 	if kind, _ := got.Extra("issued_token_type").(string); kind != oauthex.TokenTypeIDJAG {
-		return "", t.fail(ctx, nil, "", "the identity provider %s gives a token of another type than was asked for",
+		return "", t.fail(ctx, nil, "", "the identity provider %s issued a token of another type than requested",
 			provider.Issuer)
 	}
 	return got.AccessToken, nil
@@ -241,7 +241,7 @@ func (d *discovery) providerEndpoint(ctx context.Context, issuer string) (string
 			wrong = err
 		case missing != "": // it may be in another place
 		case !sameIssuer(read.Issuer, issuer):
-			wrong = fmt.Errorf("its metadata is of another one, %q", read.Issuer)
+			wrong = fmt.Errorf("its metadata belongs to another issuer, %q", read.Issuer)
 		default:
 			if wrong = d.trusted(read.TokenEndpoint); wrong == nil {
 				return read.TokenEndpoint, nil

@@ -122,7 +122,7 @@ func TestAudienceOfAssertions(t *testing.T) {
 	key := ellipticKey(t, elliptic.P256())
 	w.keys["machine"], w.audience = key.Public(), w.authority.URL+"/token"
 	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key)})), "",
-		"gives no token, for this reason: invalid_client (told so)", "the private key")
+		"issued no token, reason: invalid_client (told so)", "the private key")
 	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{
 		PrivateKey:        pkcs8(t, key),
 		AssertionAudience: w.audience,
@@ -170,14 +170,14 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 		{"damaged", "it is damaged", config.Auth{PrivateKeyFile: write("damaged", damaged)}},
 		{"a passphrase", "it has a passphrase", config.Auth{PrivateKey: strings.ReplaceAll(damaged, "PRIVATE", "ENCRYPTED PRIVATE")}},
 		{"an older passphrase", "it has a passphrase", config.Auth{PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: X\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"}},
-		{"OpenSSH", "it is in the form of OpenSSH", config.Auth{PrivateKey: strings.ReplaceAll(damaged, "PRIVATE", "OPENSSH PRIVATE")}},
+		{"OpenSSH", "it is in OpenSSH format", config.Auth{PrivateKey: strings.ReplaceAll(damaged, "PRIVATE", "OPENSSH PRIVATE")}},
 		{"a certificate", "no private key in PEM form", config.Auth{PrivateKey: strings.ReplaceAll(damaged, "PRIVATE KEY", "CERTIFICATE")}},
-		{"another kind than is taken", "takes signatures by RS256, and the private key makes ES256", config.Auth{PrivateKey: pkcs8(t, ellipticKey(t, elliptic.P256()))}},
-		{"a curve without signatures", "knows no signatures", config.Auth{PrivateKey: pkcs8(t, ellipticKey(t, elliptic.P224()))}},
+		{"another kind than is taken", "accepts signatures with RS256, and the private key makes ES256", config.Auth{PrivateKey: pkcs8(t, ellipticKey(t, elliptic.P256()))}},
+		{"a curve without signatures", "supports no signatures", config.Auth{PrivateKey: pkcs8(t, ellipticKey(t, elliptic.P224()))}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
-			if strings.HasPrefix(test.want, "takes") {
+			if strings.HasPrefix(test.want, "accepts") {
 				w.metadata["token_endpoint_auth_signing_alg_values_supported"] = []string{"RS256"}
 			}
 			options := w.machine(&test.auth)
@@ -223,7 +223,7 @@ func TestIdentityToken(t *testing.T) {
 	w.wantServed(transport, "")
 	put(sentinel + "-stale")
 	w.expire()
-	w.wantError(transport, "", "gives no token, for this reason: invalid_grant (told so)",
+	w.wantError(transport, "", "issued no token, reason: invalid_grant (told so)",
 		"check the identity token and scopes")
 	put("")
 	if _, err := Kept(t.Context(), options); fault.KindOf(err) != fault.KindUsage ||

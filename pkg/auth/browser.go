@@ -26,7 +26,7 @@ const browserTime = 3 * time.Second
 func OpenBrowser(ctx context.Context, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {
-		return errors.New("the login page has no web address")
+		return errors.New("the login page's address is not http or https")
 	}
 	words := opener(runtime.GOOS)
 	if own := strings.Fields(os.Getenv("BROWSER")); len(own) > 0 {

@@ -25,16 +25,16 @@ const maxRedirects = 5
 
 var errRedirect = errors.New("redirect to an address that is not trusted")
 
-// site is what is known of the way into a server.
+// site is where and how to get tokens for a server.
 type site struct {
 	// resource is the server's identifier, sent with every request for a token (RFC 8707).
 	resource string
 	// scopes are those that the resource has.
 	scopes []string
 	server *oauthex.AuthServerMeta
-	// key is what the token is to be bound to; empty if the resource does not want that.
+	// key is the key to bind the token to; empty if the resource does not require one.
 	key string
-	// guessed reports whether no metadata was found anywhere: the endpoints are those that revision 2025-03-26 names.
+	// guessed reports whether there is no metadata: the endpoints are the defaults of revision 2025-03-26.
 	guessed bool
 }
 
@@ -104,8 +104,8 @@ func (d *discovery) chooseIssuer(ctx context.Context, offered []string) (string,
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 // resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
-// ones (RFC 9728 3.1). It is nil if there is none. A document that is there and wrong is an error: to go on without it
-// could mean to hand a login to whoever broke it.
+// ones (RFC 9728 3.1). It is nil if there is none. A wrong document is an error: ignoring it could
+// hand a login to an attacker who broke it.
 func (d *discovery) resourceMetadata(
 	ctx context.Context, asked *challenge,
 ) (*oauthex.ProtectedResourceMetadata, error) {
@@ -146,7 +146,7 @@ func (d *discovery) readResource(ctx context.Context, place string) (*oauthex.Pr
 		return nil, err
 	}
 	if !d.covers(read.Resource) {
-		return nil, fmt.Errorf("it is of another resource, %q", read.Resource)
+		return nil, fmt.Errorf("it describes another resource, %q", read.Resource)
 	}
 	for _, issuer := range read.AuthorizationServers {
 		if err := d.trusted(issuer); err != nil {
@@ -157,7 +157,7 @@ func (d *discovery) readResource(ctx context.Context, place string) (*oauthex.Pr
 }
 
 // covers reports whether a resource's identifier is that of the server, or of a path above it on the same host. RFC
-// 9728 3.3 wants equality; in practice one document often covers a host, and no other host gets a token.
+// 9728 3.3 requires equality; in practice one document often covers a host, and no other host gets a token.
 func (d *discovery) covers(resource string) bool {
 	parsed, err := url.Parse(resource)
 	if err != nil || origin(parsed) != origin(d.address) {
@@ -265,7 +265,7 @@ func (d *discovery) getJSON(ctx context.Context, address string, to any) (missin
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to)
 	switch {
 	case errors.As(err, &late) && late.Timeout():
-		return "", fmt.Errorf("it has not come to its end after %s", d.exchangeTimeout)
+		return "", fmt.Errorf("it did not end within %s", d.exchangeTimeout)
 	case err != nil:
 		return "", errors.New("it is not JSON")
 	}
@@ -345,7 +345,7 @@ func origin(address *url.URL) string {
 	return scheme + "://" + host
 }
 
-// challenge is what a server asks for when it refuses a request.
+// challenge is what a server requires when it refuses a request.
 type challenge struct {
 	// metadata is the address of the protected resource's metadata; empty if the server does not name it (RFC 9728
 	// 5.1).
@@ -356,9 +356,9 @@ type challenge struct {
 	stepUp bool
 	// bound reports whether the server takes only tokens that are bound to a key (RFC 9449 7.1).
 	bound bool
-	// bare reports whether the server refused without a word about how to get in.
+	// bare reports whether the server did not say how to get access.
 	bare bool
-	// said is the reason in the server's own words; empty if it gave none (RFC 6750 3).
+	// said is the server's own reason; empty if it gave none (RFC 6750 3).
 	said string
 }
 

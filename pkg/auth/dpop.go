@@ -53,7 +53,7 @@ func readBindingKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// prove adds the proof that whoever sends req has the key (RFC 9449 4.2). token is what the request uses, empty at a
+// prove adds the proof that the sender of req has the key (RFC 9449 4.2). token is what the request uses, empty at a
 // token endpoint; nonce is what the server wants in it, if anything.
 func prove(req *http.Request, keyText, token, nonce string) error {
 	key, err := readBindingKey(keyText)

@@ -90,9 +90,9 @@ func TestEnterpriseThatDoesNotVouch(t *testing.T) {
 		name, want string
 		set        func(e *enterprise)
 	}{
-		{"refused", "does not vouch: invalid_grant (told so)", func(e *enterprise) { e.refuse = true }},
-		{"another type", "gives a token of another type", func(e *enterprise) { e.kind = "urn:ietf:params:oauth:token-type:jwt" }},
-		{"another provider", `its metadata is of another one, "https://evil.example"`, func(e *enterprise) { e.issuer = "https://evil.example" }},
+		{"refused", "rejects the identity token: invalid_grant (told so)", func(e *enterprise) { e.refuse = true }},
+		{"another type", "issued a token of another type", func(e *enterprise) { e.kind = "urn:ietf:params:oauth:token-type:jwt" }},
+		{"another provider", `its metadata belongs to another issuer, "https://evil.example"`, func(e *enterprise) { e.issuer = "https://evil.example" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)

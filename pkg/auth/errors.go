@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Error says why there is no access to a server. It never quotes a token, a code or a secret.
+// Error reports why there is no access to a server. It never quotes a token, a code or a secret.
 type Error struct {
 	// Server is the name of the server's entry.
 	Server string
@@ -23,7 +23,7 @@ type Error struct {
 	Fix string
 	// Unreached reports whether an authorization server could not be reached: nothing was refused.
 	Unreached bool
-	// Misconfigured reports whether the config names what cannot be used.
+	// Misconfigured reports whether the config has an unusable value.
 	Misconfigured bool
 	// Cause is what led to it; it may be nil.
 	Cause error
@@ -46,7 +46,7 @@ func (e *Error) Kind() fault.Kind {
 	return fault.KindAuth
 }
 
-// interruptedError says that the user gave up while access was being got.
+// interruptedError reports that the user gave up during authorization.
 type interruptedError struct {
 	text  string
 	cause error
@@ -109,10 +109,10 @@ func (s *settings) noToken(ctx context.Context, issuer string, err error, fix st
 		return own // it was not asked
 	}
 	// "token: …" would be hidden as a secret.
-	return s.fail(ctx, err, fix, "the authorization server %s gives no token, for this reason: %s", issuer, reason(err))
+	return s.fail(ctx, err, fix, "the authorization server %s issued no token, reason: %s", issuer, reason(err))
 }
 
-// needLogin returns the error if a person must log in and nobody is there.
+// needLogin returns the error if a login is required and no user can be asked.
 func (s *settings) needLogin(why string, scopes []string) error {
 	login := "toolx auth login " + s.options.Login
 	for _, scope := range scopes {
@@ -125,8 +125,7 @@ func (s *settings) needLogin(why string, scopes []string) error {
 	}
 }
 
-// loginRefused returns the error if the server refuses a login that has just been made: the same one again would not
-// help.
+// loginRefused returns the error if the server refuses a new login: logging in the same way again would not help.
 func (s *settings) loginRefused(why string) error {
 	return &Error{
 		Server:  s.options.Server,
@@ -136,7 +135,7 @@ func (s *settings) loginRefused(why string) error {
 	}
 }
 
-// ownToken is what helps where no login does.
+// ownToken is the fix if a login cannot help.
 const ownToken = "give a token yourself: -H 'Authorization: Bearer …', or headers: in the config"
 
 // reason says what an endpoint of an authorization server answered, in the words of RFC 6749 5.2 where it used them.

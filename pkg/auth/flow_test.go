@@ -97,10 +97,10 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		name, want, hint string
 		set              func(w *world, o *Options)
 	}{
-		{"of another resource", `it is of another resource, "https://elsewhere.example/mcp"`, "", func(w *world, _ *Options) {
+		{"of another resource", `it describes another resource, "https://elsewhere.example/mcp"`, "", func(w *world, _ *Options) {
 			w.speaksFor = "https://elsewhere.example/mcp"
 		}},
-		{"of a sibling", "it is of another resource", "", func(w *world, _ *Options) { w.speaksFor = w.url() + "-2" }},
+		{"of a sibling", "it describes another resource", "", func(w *world, _ *Options) { w.speaksFor = w.url() + "-2" }},
 		{"no authorization server", "names no authorization server", "", func(w *world, _ *Options) { w.logins = []string{} }},
 		{"without TLS", "http://login.example is not https", "", func(w *world, _ *Options) { w.logins = []string{"http://login.example"} }},
 		{
@@ -115,7 +115,7 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		{"no PKCE", "does not implement PKCE", "", func(w *world, _ *Options) {
 			w.metadata["code_challenge_methods_supported"] = []string{}
 		}},
-		{"PKCE without S256", "knows PKCE by plain, none alone, and not by S256", "", func(w *world, _ *Options) {
+		{"PKCE without S256", "supports PKCE with plain, none only, not S256", "", func(w *world, _ *Options) {
 			w.metadata["code_challenge_methods_supported"] = []string{"plain", "none"}
 		}},
 		{"a token endpoint without TLS", "does not use HTTPS", "", func(w *world, _ *Options) {
@@ -244,7 +244,7 @@ func TestRegistrationThatIsRefused(t *testing.T) {
 				_, _ = out.Write([]byte(`{"client_secret":"` + sentinel + `"`))
 			}
 		}},
-		{"altogether", "registers no clients by itself", func(w *world) { w.metadata["registration_endpoint"] = "" }},
+		{"altogether", "does not register clients automatically", func(w *world) { w.metadata["registration_endpoint"] = "" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -307,7 +307,7 @@ func TestReasonOfARefusal(t *testing.T) {
 	w.why = "the account is locked"
 	options := w.options()
 	options.Visit = nil
-	w.wantError(Transport(http.DefaultTransport, options), "", "it asks for a login: the account is locked",
+	w.wantError(Transport(http.DefaultTransport, options), "", "it requires a login: the account is locked",
 		"toolx auth login remote")
 	w.closed = true
 	w.wantError(Transport(http.DefaultTransport, w.options()), "",
@@ -359,12 +359,12 @@ func TestNobodyThere(t *testing.T) {
 	options := w.options()
 	options.Visit, options.Login = nil, "'my server'"
 	transport := Transport(http.DefaultTransport, options)
-	w.wantError(transport, "", "server 'remote': it asks for a login", "toolx auth login 'my server'\n")
+	w.wantError(transport, "", "server 'remote': it requires a login", "toolx auth login 'my server'\n")
 	if len(w.paths) > 0 {
 		t.Errorf("the authorization server was asked for %q", w.paths)
 	}
 	w.bare = true
-	w.wantError(transport, "", "it asks for authorization (401) and does not say how", "-H 'Authorization: Bearer …'")
+	w.wantError(transport, "", "it requires authorization (401) and does not say how to get it", "-H 'Authorization: Bearer …'")
 }
 
 func TestNobodyThereToStepUp(t *testing.T) {
@@ -376,7 +376,7 @@ func TestNobodyThereToStepUp(t *testing.T) {
 	options.Visit = nil
 	transport := Transport(http.DefaultTransport, options)
 	w.wantServed(transport, "")
-	w.wantError(transport, "write", "it asks for the scope 'write', which the login has not",
+	w.wantError(transport, "write", "it asks for the scope 'write', which the login lacks",
 		"toolx auth login remote --scope write")
 }
 
@@ -429,22 +429,22 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	}{
 		{"the person says no", "refuses: access_denied (the person said no)", func(w *world) { w.deny = true }},
 		{
-			"of another issuer", "the answer is of the authorization server https://evil.example, and not of AS",
+			"of another issuer", "the response is from the authorization server https://evil.example, not from AS",
 			func(w *world) {
 				w.iss = "https://evil.example"
 			},
 		},
 		{
-			"a refusal of another issuer", "the answer is of the authorization server https://evil.example",
+			"a refusal of another issuer", "the response is from the authorization server https://evil.example",
 			func(w *world) {
 				w.iss, w.deny = "https://evil.example", true
 			},
 		},
-		{"without the issuer that is promised", "which always says so", func(w *world) {
+		{"without the issuer that is promised", "which always names itself", func(w *world) {
 			w.metadata["authorization_response_iss_parameter_supported"] = true
 		}},
-		{"the token endpoint breaks", "gives no token, for this reason: HTTP 500 Internal Server Error", func(w *world) { w.broken = true }},
-		{"the client is not known", "gives no token, for this reason: invalid_client (told so)", func(w *world) {
+		{"the token endpoint breaks", "issued no token, reason: HTTP 500 Internal Server Error", func(w *world) { w.broken = true }},
+		{"the client is not known", "issued no token, reason: invalid_client (told so)", func(w *world) {
 			w.register = func(out http.ResponseWriter, _ map[string]any) {
 				writeJSON(out, http.StatusCreated, map[string]any{"client_id": "forgotten"})
 			}
@@ -507,11 +507,11 @@ func TestCallbackThatNeverComes(t *testing.T) {
 			address)
 	}
 	w.wantError(Transport(http.DefaultTransport, options), "",
-		"nobody logged in within 1ms; an answer with another state came, and was not taken", "toolx auth login remote")
+		"no login within 1ms; a response with a different state was ignored", "toolx auth login remote")
 
 	// A browser that takes longer than all the time there is.
 	options.Visit = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
-	w.wantError(Transport(http.DefaultTransport, options), "", "nobody logged in within 1ms", "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, options), "", "no login within 1ms", "toolx auth login remote")
 
 	options = w.options()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -630,7 +630,7 @@ func TestClientCredentials(t *testing.T) {
 	}
 	options.Auth.ClientSecret, options.Store = sentinel+"-wrong", nil
 	w.wantError(Transport(http.DefaultTransport, options), "",
-		"gives no token, for this reason: invalid_client (told so)", "clientSecret")
+		"issued no token, reason: invalid_client (told so)", "clientSecret")
 }
 
 // An expired token is renewed: before it is sent where its end is known, and after a refusal where it is not.
@@ -665,9 +665,9 @@ func TestRefreshThatIsRefused(t *testing.T) {
 	alone := options
 	alone.Visit = nil
 	transport := Transport(http.DefaultTransport, alone)
-	w.wantError(transport, "", "its login has ended: invalid_grant (told so)", "toolx auth login remote")
+	w.wantError(transport, "", "its login is no longer valid: invalid_grant (told so)", "toolx auth login remote")
 	before := len(w.tokens)
-	w.wantError(Transport(http.DefaultTransport, alone), "", "its login has ended: the token cannot be renewed",
+	w.wantError(Transport(http.DefaultTransport, alone), "", "its login is no longer valid: the token cannot be renewed",
 		"toolx auth login remote")
 	if len(w.tokens) != before {
 		t.Error("a dead refresh token was tried again")
@@ -859,7 +859,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 	c.options.Store = NewStore(file+"/auth", false)
 	c.save(t.Context(), &Grant{})
-	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "the login cannot be kept") {
+	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "the login cannot be stored") {
 		t.Errorf("nobody was told: %q", heard)
 	}
 }
@@ -942,7 +942,7 @@ func TestLoginThatCouldNotBeKept(t *testing.T) {
 	options := w.options()
 	options.Store = NewStore(file+"/auth", false)
 	_, err := Login(t.Context(), http.DefaultTransport, options)
-	w.wantFailure(nil, err, "a login could not be kept: mkdir "+file, "XDG_STATE_HOME")
+	w.wantFailure(nil, err, "a login cannot be stored: mkdir "+file, "XDG_STATE_HOME")
 	if len(w.visits) > 0 {
 		t.Error("the person logged in for nothing")
 	}
@@ -986,7 +986,7 @@ func TestTokensWithControlCharacters(t *testing.T) {
 		options := w.options()
 		options.Store = NewStore(t.TempDir(), false)
 		_, err := Login(t.Context(), http.DefaultTransport, options)
-		w.wantFailure(nil, err, "the authorization server AS gives no token, for this reason: "+test.want,
+		w.wantFailure(nil, err, "the authorization server AS issued no token, reason: "+test.want,
 			"toolx auth login remote")
 		if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
 			t.Errorf("kept %+v, %v", kept, err)
@@ -1018,7 +1018,7 @@ func TestLoginForNothing(t *testing.T) {
 		want string
 	}{
 		"a token that is refused": {func(w *world) { w.closed = true }, "it refuses the token that was just issued"},
-		"a token that is over":    {func(w *world) { w.lifetime, w.noRefresh = -60, true }, "gives a token that has ended already"},
+		"a token that is over":    {func(w *world) { w.lifetime, w.noRefresh = -60, true }, "issued a token that has already expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -1063,7 +1063,7 @@ func TestLogoutOfALeftover(t *testing.T) {
 func TestNowhereToKeep(t *testing.T) {
 	w := newWorld(t)
 	_, err := Login(t.Context(), http.DefaultTransport, w.options())
-	w.wantFailure(nil, err, "there is no folder to keep a login in", "XDG_STATE_HOME")
+	w.wantFailure(nil, err, "there is no folder to store a login in", "XDG_STATE_HOME")
 	if kept, err := Kept(t.Context(), w.options()); kept != nil || err != nil {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
@@ -1126,7 +1126,7 @@ func TestSilence(t *testing.T) {
 	}
 	c.options.URL = silent.URL
 	if _, err := c.whatIsAsked(t.Context()); fault.KindOf(err) != fault.KindConnect ||
-		!strings.Contains(err.Error(), "does not answer within 400ms") {
+		!strings.Contains(err.Error(), "no response within 400ms") {
 		t.Errorf("a silent server: %v (%s)", err, fault.KindOf(err))
 	}
 }

@@ -20,11 +20,11 @@ type Fault struct {
 	Field string
 	// Problem is what is wrong, in words that may quote what the document says.
 	Problem string
-	// Unsaid reports whether there is no document, and that nothing promises one: a server whose tokens are given out
-	// by hand needs none.
+	// Unsaid reports whether there is no document and no reference to one: a server whose tokens are issued by hand
+	// needs none.
 	Unsaid bool
-	// ByHand reports whether only a client which somebody has registered can log in: nothing is wrong with that, but
-	// clients that have no setting for its id stay out.
+	// ByHand reports whether clients must be registered by hand before they can log in. That is allowed, but excludes
+	// clients without a setting for their id.
 	ByHand bool
 }
 
@@ -94,7 +94,7 @@ func (i *inspection) resourceDocument(
 		if read != nil {
 			return asked.metadata, read, ""
 		}
-		i.found(asked.metadata, "", "resource_metadata of WWW-Authenticate leads there: %s", missing)
+		i.found(asked.metadata, "", "resource_metadata in WWW-Authenticate names this address: %s", missing)
 	}
 	return i.first(ctx, i.resourceMetadataPlaces())
 }
@@ -107,7 +107,7 @@ func (i *inspection) withoutResource(ctx context.Context, asked *challenge, plac
 	switch {
 	case server != nil:
 		if asked.metadata == "" { // else that it is not there has been said
-			i.found(place, "", "there is none (%s), and a client of 2025-06-18 or later begins there", missing)
+			i.found(place, "", "there is none (%s), and clients of 2025-06-18 or later start there", missing)
 		}
 		i.issuerFields(own, at, server)
 	case asked.metadata == "":
@@ -119,13 +119,13 @@ func (i *inspection) withoutResource(ctx context.Context, asked *challenge, plac
 func (i *inspection) resourceFields(place string, read document) {
 	switch resource, ok := textIn(read, "resource"); {
 	case !ok:
-		i.found(place, "resource", "is missing, or no text")
+		i.found(place, "resource", "is missing or not a string")
 	case !i.covers(resource):
-		i.found(place, "resource", "is %q, which is not the server's url, %q", resource, i.resource())
+		i.found(place, "resource", "is %q, not the server's url %q", resource, i.resource())
 	}
 	issuers := issuersIn(read)
 	if len(issuers) == 0 {
-		i.found(place, "authorization_servers", "is missing, or names none")
+		i.found(place, "authorization_servers", "is missing or empty")
 	}
 	for _, issuer := range issuers {
 		if err := i.trusted(issuer); err != nil {
@@ -155,18 +155,18 @@ func (i *inspection) issuer(ctx context.Context, issuer string) {
 func (i *inspection) issuerFields(issuer, place string, read document) {
 	switch said, ok := textIn(read, "issuer"); {
 	case !ok:
-		i.found(place, "issuer", "is missing, or no text")
+		i.found(place, "issuer", "is missing or not a string")
 	case !sameIssuer(said, issuer):
-		i.found(place, "issuer", "is %q, which is not the issuer that was asked for, %q", said, issuer)
+		i.found(place, "issuer", "is %q, not the requested issuer %q", said, issuer)
 	}
 	switch methods, ok := listIn(read, "code_challenge_methods_supported"); {
 	case !ok:
-		i.found(place, "code_challenge_methods_supported", "is missing: clients must take that for no PKCE at all")
+		i.found(place, "code_challenge_methods_supported", "is missing: clients must treat that as no PKCE support")
 	case !slices.Contains(methods, "S256"):
 		i.found(place, "code_challenge_methods_supported", "has no S256: %s", strings.Join(methods, ", "))
 	}
 	if _, ok := listIn(read, "response_types_supported"); !ok {
-		i.found(place, "response_types_supported", "is missing, or no list of texts")
+		i.found(place, "response_types_supported", "is missing or not a list of strings")
 	}
 	required := []string{"token_endpoint"}
 	grants, ok := listIn(read, "grant_types_supported")
@@ -176,7 +176,7 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 	}
 	for _, field := range required {
 		if _, ok := textIn(read, field); !ok {
-			i.found(place, field, "is missing, or no text")
+			i.found(place, field, "is missing or not a string")
 		}
 	}
 	for _, field := range []string{

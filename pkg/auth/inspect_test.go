@@ -127,7 +127,7 @@ func TestInspectEndless(t *testing.T) {
 	c.exchangeTimeout = time.Second
 	i := &inspection{discovery: c.discovery}
 	i.all(t.Context(), &challenge{metadata: endless.URL})
-	if len(i.faults) != 1 || !strings.Contains(i.faults[0].Problem, "not come to its end after 1s") {
+	if len(i.faults) != 1 || !strings.Contains(i.faults[0].Problem, "did not end within 1s") {
 		t.Errorf("found %+v", i.faults)
 	}
 }

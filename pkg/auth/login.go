@@ -44,15 +44,15 @@ type login struct {
 
 // run lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
 func (l *login) run(ctx context.Context, found *site, scopes []string) (*Grant, error) {
-	// Who takes the challenge in plain gives the code to whoever saw the request for it.
+	// With a plain challenge, anyone who saw the authorization request can redeem the code.
 	if methods := found.server.CodeChallengeMethodsSupported; !found.guessed && !slices.Contains(methods, "S256") {
-		return nil, l.fail(ctx, nil, "", "the authorization server %s knows PKCE by %s alone, and not by S256",
+		return nil, l.fail(ctx, nil, "", "the authorization server %s supports PKCE with %s only, not S256",
 			found.server.Issuer, strings.Join(methods, ", "))
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	back, err := listen(l.options.Auth.RedirectPort, state)
 	if err != nil {
-		return nil, l.fail(ctx, nil, "", "the browser has nowhere to come back to: %v", err)
+		return nil, l.fail(ctx, nil, "", "cannot listen for the browser's redirect: %v", err)
 	}
 	defer back.close()
 	known, err := l.tokens.register(ctx, found, back.address)
@@ -87,7 +87,7 @@ func (l *login) ask(ctx context.Context, back *callback, address string) (answer
 	defer cancel()
 	if err := l.options.Visit(waiting, address); err != nil && waiting.Err() == nil {
 		return answer{}, l.fail(ctx, nil, "toolx auth login --no-browser "+l.options.Login,
-			"the login cannot begin: %v", err)
+			"the login cannot start: %v", err)
 	}
 	select {
 	case got := <-back.answers:
@@ -103,9 +103,9 @@ func (l *login) ask(ctx context.Context, back *callback, address string) (answer
 		}
 		why := ""
 		if back.strangers.Load() > 0 {
-			why = "; an answer with another state came, and was not taken"
+			why = "; a response with a different state was ignored"
 		}
-		return answer{}, l.fail(ctx, nil, "toolx auth login "+l.options.Login, "nobody logged in within %s%s",
+		return answer{}, l.fail(ctx, nil, "toolx auth login "+l.options.Login, "no login within %s%s",
 			l.options.LoginTime, why)
 	}
 }
@@ -164,12 +164,12 @@ func readPasted(text, state string) (answer, error) {
 	query, _, _ = strings.Cut(query, "#")
 	values, err := url.ParseQuery(query)
 	if err != nil || !values.Has("code") && !values.Has("error") {
-		return answer{}, errors.New("what was pasted is not the address that the browser ended at " +
+		return answer{}, errors.New("the pasted text is not the address that the browser ended at " +
 			"(http://127.0.0.1:…/callback?code=…)")
 	}
 	got := readAnswer(values)
 	if !got.has(state) {
-		return answer{}, errors.New("what was pasted belongs to another login (its state differs)")
+		return answer{}, errors.New("the pasted address belongs to another login (its state differs)")
 	}
 	return got, nil
 }
@@ -180,10 +180,10 @@ func (l *login) checkAnswer(ctx context.Context, found *site, got answer) error 
 	issuer := found.server.Issuer
 	switch {
 	case got.issuer != "" && got.issuer != issuer:
-		return l.fail(ctx, nil, "", "the answer is of the authorization server %s, and not of %s", got.issuer, issuer)
+		return l.fail(ctx, nil, "", "the response is from the authorization server %s, not from %s", got.issuer, issuer)
 	case got.issuer == "" && found.server.AuthorizationResponseIssParameterSupported:
 		return l.fail(ctx, nil, "",
-			"the answer does not say that it is of the authorization server %s, which always says so", issuer)
+			"the response does not name the authorization server %s, which always names itself", issuer)
 	case got.failure != "":
 		return l.fail(ctx, nil, "toolx auth login "+l.options.Login,
 			"the authorization server %s refuses: %s", issuer, worded(got.failure, got.description))
@@ -217,25 +217,25 @@ func listen(port int, state string) (*callback, error) {
 		answers: make(chan answer, 1),
 	}
 	routes := http.NewServeMux()
-	routes.HandleFunc("GET /callback", back.take)
+	routes.HandleFunc("GET /callback", back.accept)
 	back.server = &http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	go back.server.Serve(listener) //nolint:errcheck // it ends when it is closed
 	return back, nil
 }
 
-// take reads an answer. Anyone on the machine, and any page in the browser, can send one: without the state it is
-// turned away, and the true one is waited for.
-func (b *callback) take(w http.ResponseWriter, req *http.Request) {
+// accept reads an answer. Any program on the machine, and any page in the browser, can send one: an answer without the
+// right state is rejected, and the callback keeps waiting.
+func (b *callback) accept(w http.ResponseWriter, req *http.Request) {
 	got := readAnswer(req.URL.Query())
 	if !got.has(b.state) {
 		b.strangers.Add(1)
-		page(w, http.StatusBadRequest, "This answer belongs to another login", "toolx has not taken it.")
+		page(w, http.StatusBadRequest, "This answer belongs to another login", "toolx ignored it.")
 		return
 	}
 	if got.failure != "" {
 		page(w, http.StatusOK, "The login was refused", "The terminal says why. You can close this page.")
 	} else {
-		page(w, http.StatusOK, "toolx has its answer", "The terminal says how it ended. You can close this page.")
+		page(w, http.StatusOK, "toolx has received the response", "The terminal says how it ended. You can close this page.")
 	}
 	select {
 	case b.answers <- got:

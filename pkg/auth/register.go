@@ -55,7 +55,7 @@ func (t *tokens) register(ctx context.Context, found *site, redirect string) (*r
 		return t.registerDynamically(ctx, found, redirect)
 	}
 	return nil, t.fail(ctx, nil, registerFix,
-		"the authorization server %s registers no clients by itself", found.server.Issuer)
+		"the authorization server %s does not register clients automatically", found.server.Issuer)
 }
 
 const registerFix = "register toolx there (redirect: http://127.0.0.1/callback), " +
@@ -99,7 +99,7 @@ func registrationMethod(supported []string) string {
 func (t *tokens) registrationFailure(ctx context.Context, found *site, err error) error {
 	if found.guessed {
 		return t.fail(ctx, nil, ownToken+"\nor name its authorization server in the entry: auth: {issuer: …}",
-			"it asks for authorization (401) and names no authorization server")
+			"it requires authorization (401) and names no authorization server")
 	}
 	why := reason(err)
 	var refused *oauthex.ClientRegistrationError

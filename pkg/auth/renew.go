@@ -41,7 +41,7 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 	}
 	if err := c.options.Store.save(ctx, c.options.URL, grant); err != nil {
 		grant.unsaved = true
-		c.notice(slog.LevelWarn, "the login cannot be kept: "+err.Error())
+		c.notice(slog.LevelWarn, "the login cannot be stored: "+err.Error())
 	}
 }
 
@@ -94,9 +94,9 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	return renewed, nil
 }
 
-// end notes that a grant is no longer of use, so that nobody tries to renew it again.
+// end records that a grant is no longer valid, so that it is not renewed again.
 func (c *client) end(ctx context.Context, grant *Grant, why string) {
-	c.notice(slog.LevelInfo, "the login has ended: "+why)
+	c.notice(slog.LevelInfo, "the login is no longer valid: "+why)
 	c.keep(nil)
 	c.note(func(s *clientState) { s.ended = why })
 	if grant.secrets.Refresh != "" {
@@ -114,7 +114,7 @@ func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	unlock, err = c.options.Store.lock(ctx, c.options.URL)
 	if err != nil {
 		return nil, c.fail(ctx, nil, c.options.Store.fix(),
-			"its login cannot be renewed, since what is new could not be kept: %v", err)
+			"its login cannot be renewed, because a new token cannot be stored: %v", err)
 	}
 	return unlock, nil
 }

@@ -38,19 +38,18 @@ type Options struct {
 	// Outward carries requests to authorization servers; nil means that below.
 	Outward http.RoundTripper
 
-	// Visit brings a person to an address, in a browser or by telling it. If it is nil nobody is there: a server that
-	// wants a person gives an error at once.
+	// Visit opens an address for the user, or prints it. If it is nil no user can be asked, and a server that requires a
+	// login fails at once.
 	Visit func(ctx context.Context, address string) error
-	// Paste waits for the address that the browser was sent to at the end, for browsers that cannot reach this machine;
-	// wrong says what is wrong with the one before, nil for the first. Where Paste is nil, the browser alone is waited
-	// for.
+	// Paste waits for the address that the browser ended at, for browsers that cannot reach this machine; wrong says what
+	// is wrong with the previous one, nil for the first. If Paste is nil, only the browser can complete the login.
 	Paste func(ctx context.Context, wrong error) (string, error)
 	// LoginTime is how long that may take; zero means defaultLoginTime, less than zero that there is no limit.
 	LoginTime time.Duration
 
 	// Version is toolx's own, told to authorization servers.
 	Version string
-	// Secret is told every token, code and secret before it is used; it may be nil.
+	// Secret receives every token, code and secret before it is used; it may be nil.
 	Secret func(values ...string)
 	// Notice takes remarks; it may be nil.
 	Notice func(level slog.Level, text string)

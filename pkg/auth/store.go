@@ -146,7 +146,7 @@ func (s *Store) Check() *DamagedError {
 }
 
 // Servers returns the addresses of the servers that something is kept for, in order, and what is wrong with the files
-// that cannot be read: nobody knows whose logins they hold.
+// that cannot be read, so that their server is unknown.
 func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	if wrong := s.Check(); wrong != nil {
 		return nil, []*DamagedError{wrong}

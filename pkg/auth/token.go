@@ -26,7 +26,7 @@ type Grant struct {
 	Resource string   `json:"resource"`
 	Scopes   []string `json:"scopes,omitempty"`
 	ClientID string   `json:"client_id"`
-	// Expiry is when the access token ends; zero if nobody said.
+	// Expiry is when the access token expires; zero if that is unknown.
 	Expiry time.Time `json:"expiry,omitzero"`
 	// Bound reports whether the access token is good only with a key (RFC 9449).
 	Bound bool `json:"bound,omitempty"`
@@ -44,13 +44,13 @@ type Grant struct {
 
 	// unsaved reports whether the Store could not take it: it is in this process only.
 	unsaved bool
-	// issued reports whether it was got anew, and not renewed since.
+	// issued reports whether it is new and has not been renewed.
 	issued bool
 	// secrets are left out of the JSON: the Store knows where they go.
 	secrets secrets
 }
 
-// secrets are what nobody else may see of a Grant.
+// secrets are the secret parts of a Grant.
 type secrets struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token,omitempty"`

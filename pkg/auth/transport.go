@@ -58,11 +58,11 @@ type client struct {
 type clientState struct {
 	loaded bool // the Store was asked for the grant
 	grant  *Grant
-	// refused is why a person did not log in: nobody is asked twice.
+	// refused is why a login failed: the user is not asked twice.
 	refused error
-	// ended is why the kept login is of no use; empty if there was none.
+	// ended is why the stored login is no longer valid; empty if there was none.
 	ended string
-	// unread is why nobody knows whether a login is kept.
+	// unread is why the stored login could not be read.
 	unread error
 	// nonce is what the server wants in the next proof of a key; empty for nothing.
 	nonce string
@@ -191,7 +191,7 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 		return c.loginRefused(why)
 	}
 	if asked.stepUp {
-		return c.loginRefused(asked.because("it asks for a scope that the token has"))
+		return c.loginRefused(asked.because("it asks for a scope that the token already has"))
 	}
 	return c.loginRefused(asked.because("it refuses the token that was just issued"))
 }
@@ -247,7 +247,7 @@ func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fres
 	return c.authorize(ctx, used, asked)
 }
 
-// exclusive waits until nobody else in this process gets or renews a token.
+// exclusive waits until no other request in this process gets or renews a token.
 func (c *client) exclusive(ctx context.Context) (release func(), err error) {
 	select {
 	case c.busy <- struct{}{}:
@@ -272,7 +272,7 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
 	machine := c.grantType() != config.GrantAuthorizationCode
 	if !machine && c.options.Visit == nil {
-		return nil, c.nobodyThere(used, asked)
+		return nil, c.noUser(used, asked)
 	}
 	found, err := c.discovery.discover(ctx, asked)
 	if err != nil {
@@ -307,22 +307,22 @@ func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*
 	return grant, err
 }
 
-// nobodyThere returns the error if a person is needed and nobody is there.
-func (c *client) nobodyThere(used *Grant, asked *challenge) error {
+// noUser returns the error if a login is required and no user can be asked.
+func (c *client) noUser(used *Grant, asked *challenge) error {
 	switch known := c.now(); {
 	case known.unread != nil:
 		return known.unread
 	case known.ended != "":
-		return c.needLogin("its login has ended: "+known.ended, nil)
+		return c.needLogin("its login is no longer valid: "+known.ended, nil)
 	case asked.stepUp:
-		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login has not"),
+		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login lacks"),
 			without(asked.scopes, c.options.Auth.Scopes))
 	case used != nil:
-		return c.needLogin(asked.because("its login has ended"), nil)
+		return c.needLogin(asked.because("its login is no longer valid"), nil)
 	case asked.bare:
-		return c.needLogin("it asks for authorization (401) and does not say how", nil)
+		return c.needLogin("it requires authorization (401) and does not say how to get it", nil)
 	}
-	return c.needLogin(asked.because("it asks for a login"), nil)
+	return c.needLogin(asked.because("it requires a login"), nil)
 }
 
 // scopes are those to ask for: what the config says, else what the server asks for, else what its metadata names; and
@@ -350,7 +350,7 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 const offlineAccess = "offline_access"
 
 // notGranted returns the scopes that were asked for and not granted. Many providers leave offline_access out of what
-// they name: nobody misses it where the refresh token came, or where only toolx asked for it.
+// they name: it is not missing if there is a refresh token, or if only toolx asked for it.
 func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []string {
 	missing := without(scopes, grant.Scopes)
 	wanted := union(c.options.Auth.Scopes, c.options.Scopes, asked.scopes)
