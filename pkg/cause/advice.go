@@ -8,10 +8,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// addAdvice completes a cause with what the server itself says about what to do, and where in its code it failed.
+// addAdvice completes a cause with the server's own advice and with the place in its code where it failed.
 func addAdvice(o *output, c *Cause) {
 	if c.Kind == Said {
-		c.told = kindOfQuote(o, c.Line)
+		c.lineKind = kindOfQuote(o, c.Line)
 	}
 	c.Fixes = append(c.Fixes, advice(o, c)...)
 	if c.Kind == Login || c.Kind == Program { // variables may do in its place
@@ -32,8 +32,8 @@ func addAdvice(o *output, c *Cause) {
 	c.Fixes = slices.Compact(c.Fixes)
 }
 
-// advice returns what the server itself says about what to do: lines after the one that says why, its usage and how
-// it is started.
+// advice returns the server's own advice: the lines after the main line that say what to do, its usage, and how it is
+// started.
 func advice(o *output, c *Cause) []string {
 	const most, following = 3, 14
 	head := o.head
@@ -98,7 +98,7 @@ func advice(o *output, c *Cause) []string {
 	return fixes
 }
 
-// quoteFixes are for a line from which no rule knows what to do.
+// quoteFixes returns fixes for a line that no rule knows.
 func quoteFixes(o *output, line string) []string {
 	const where = " in args or env of this server: "
 	said := wordsOf(line)
@@ -130,7 +130,7 @@ func quoteFixes(o *output, line string) []string {
 	return []string{verb + where + words.Shorten(bare(line), 200)}
 }
 
-// generalFixes are for a cause whose line the server says nothing more about.
+// generalFixes returns the fixes of a kind, for a cause about which the server says nothing more.
 func generalFixes(kind Kind, line string) []string {
 	switch kind {
 	case Argument:

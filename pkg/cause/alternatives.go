@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// listed returns what a list of variables requires, each item as groups of which one is needed; all reports whether
-// every item is needed. It is nil for a text without such a list, and for one whose items all have one name.
+// listed returns what a list of variables requires: for each item its groups, of which one is needed. all reports
+// whether every item is needed. It returns nil for a text without such a list, and if all items have the same name.
 func listed(text string, environ []string) (items [][][]string, all bool) {
 	heading, joined, several := "", false, false
 	for line := range strings.Lines(text) {
@@ -45,8 +45,8 @@ func capital(text string) string {
 	return ""
 }
 
-// listedVariables returns the cause of a text with a list of the variables that are needed; nil if it has none, or if
-// they have values.
+// listedVariables returns the cause of a text that lists the variables it needs; nil if it lists none, or if they have
+// values.
 func listedVariables(o *output, text string) *Cause {
 	items, all := listed(o.printed(text), o.Environ)
 	if items == nil {
@@ -82,7 +82,7 @@ func listedVariables(o *output, text string) *Cause {
 	return unsetCauseWith(o, product, strings.Join(phrases, ", "), strings.Join(phrases, ", and "), text)
 }
 
-// printed returns a text with its lines as they were printed, with the marks of a list.
+// printed returns a text with its lines as they were printed, including list markers.
 func (o *output) printed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, text := range lines {
@@ -105,8 +105,8 @@ func anyOf(groups [][]string) string {
 	return strings.Join(parts, " or ")
 }
 
-// triedVariables returns the cause of a program that looked for variables one after the other, and had values for none;
-// nil if it did not.
+// triedVariables returns the cause of a program that tried several variables in turn and found none set; nil for any
+// other.
 func triedVariables(o *output) *Cause {
 	var groups [][]string
 	tries := false // a line of this run names what it turns to

@@ -1,5 +1,5 @@
-// Package cause finds out why a server failed from what it printed: the line in which it says so, what is missing, and
-// what to do about it. It asks nobody: the same output always has the same cause.
+// Package cause finds out why a server failed from its output: the line that says so, what is missing, and what to do
+// about it. It is pure: the same output always has the same cause.
 package cause
 
 import (
@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Kind is a kind of cause. Kinds that a check of the doctor is about have its id.
+// Kind is a kind of cause. A kind that a doctor check covers has the id of the check.
 type Kind string
 
 // The kinds.
@@ -28,7 +28,7 @@ const (
 	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
 	Signal     Kind = "signal"              // a signal ended it, or a program that it ran
 	Files      Kind = "files"               // a file, a folder, a disk, a permission or a local socket
-	Busy       Kind = "busy"                // something is held by another process for now, or overloaded
+	Busy       Kind = "busy"                // something is in use by another process for now, or overloaded
 	Value      Kind = "value"               // the value of an argument or of a variable, which it refuses
 	Observed   Kind = "observed"            // what its process does or its log says, where the server printed nothing
 	Idle       Kind = "idle"                // nothing: it ended without an error
@@ -36,38 +36,38 @@ const (
 	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
 )
 
-// HasCheck reports whether a check of the doctor is about causes of this kind alone.
+// HasCheck reports whether a doctor check covers this kind alone.
 func (k Kind) HasCheck() bool {
 	return !slices.Contains([]Kind{Signal, Files, Busy, Value, Observed, Idle, Other, Said, ""}, k)
 }
 
-// The kinds that only decide whether a start is tried again: of a line that no rule knows, and of a failure that its
-// end tells more of than its output.
+// Kinds that only decide on a retry: of lines that no rule knows, and of failures whose exit says more than their
+// output.
 const (
 	Crash   Kind = "crash"   // an exception that nothing caught, or a panic
 	NotMCP  Kind = "not-mcp" // it answered, but not as MCP says
 	Silence Kind = "silence" // no answer within the limit
 )
 
-// Output is what is known of a server that failed. All of it may be empty.
+// Output is what is known of a server that failed. Any of it may be empty.
 type Output struct {
 	Stderr, Stdout []string // the lines that are kept; of stdout without answers
-	// Reply is the message of the error with which the server refused a request. It says why before any line does.
+	// Reply is the message of the error with which the server refused a request. It takes precedence over any line.
 	Reply string
-	// Alive reports whether the server did not end, so that only what clearly is an error says why it does not answer.
+	// Alive reports whether the server is still running, so that only a clear error counts as the cause.
 	Alive bool
-	// Done reports whether it ended with status 0.
+	// Done reports whether it exited with status 0.
 	Done bool
 	// Ended is its exit status or the signal that ended it, as os.ProcessState prints it; empty if that is not known.
 	Ended string
 	// Args are the arguments of its command line, and Folder is the one that it runs in; empty if they are not known.
 	Args   []string
 	Folder string
-	// Entry says how it was started.
+	// Entry describes how a server was started, which decides how to give it a value.
 	Entry Entry
-	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
+	// Question is the prompt that it prints although there is no terminal, as Asks returns it.
 	Question string
-	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
+	// Environ is the server's environment, as NAME=value pairs. A variable with a value is not missing.
 	Environ []string
 	// Node is the version of Node that runs the server; Engines is the range that its package.json asks for, if Node is
 	// outside of it.
@@ -77,12 +77,11 @@ type Output struct {
 // Cause is why a server failed.
 type Cause struct {
 	Kind Kind
-	// Rule is the id of the rule of rules.txt that knows it, with its group, or of the detector that found it; empty
-	// for the server's own line.
+	// Rule is the id of the rule in rules.txt, with its group, or of the detector; empty for a quoted line.
 	Rule string
-	// What is a sentence without its full stop: "GITHUB_TOKEN is not set".
+	// What is a sentence without a full stop: "GITHUB_TOKEN is not set".
 	What string
-	// Line is the line in which the server says it, without colours, time and level.
+	// Line is the main line of the output, without colours, time and level.
 	Line string
 	// Fixes say what to do about it.
 	Fixes []string
@@ -90,13 +89,13 @@ type Cause struct {
 	Variables [][]string
 	// Place is where the error comes from in the server's own code, as "FILE:LINE"; empty if the output does not say.
 	Place string
-	// NoAddress reports whether a connection failed and the output does not say to which address.
+	// NoAddress reports whether a connection failed and the output does not name the address.
 	NoAddress bool
-	// told is the kind of what the server's own line tells, where Kind is Said.
-	told Kind
+	// lineKind is the kind of the quoted line, if Kind is Said.
+	lineKind Kind
 }
 
-// Quotes reports whether What is only the server's own line: no rule says it in other words.
+// Quotes reports whether What is only the server's own line.
 func (c *Cause) Quotes() bool { return c.Line != "" && c.What == quoted(c.Line) }
 
 // Diagnose returns why a server failed; nil if its output does not say so.
@@ -132,7 +131,7 @@ func Diagnose(out Output) *Cause {
 	return c
 }
 
-// nothingWrong returns the cause of an output in which nothing reads as an error.
+// nothingWrong returns the cause of an output without an error.
 func nothingWrong(o *output) *Cause {
 	if o.Alive {
 		return nil
@@ -143,7 +142,7 @@ func nothingWrong(o *output) *Cause {
 	return idle()
 }
 
-// inPassing reports whether a living server may only mention what reads as the cause.
+// inPassing reports whether a running server may only mention the cause and go on.
 func inPassing(o *output, c *Cause) bool {
 	return (o.head < 0 || o.lines[o.head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind))
 }
@@ -160,40 +159,39 @@ func quotedCause(o *output) *Cause {
 	return &Cause{Kind: Said, What: quoted(line), Line: line}
 }
 
-// idle returns the cause of a program that ended well and says nothing of an error.
+// idle returns the cause of a program that exited without an error.
 func idle() *Cause {
 	return &Cause{
 		Kind: Idle, What: "it exited without an error, like a program that is not a server", Fixes: []string{NoServerFix},
 	}
 }
 
-// NoServerFix says what to do about a program that ends without an error, as one that is no server.
+// NoServerFix is the fix for a program that exits without an error and may not be a server.
 const NoServerFix = "see its page and its --help: " +
 	"it may need a sub-command or a flag in args of this server, or not be an MCP server"
 
-// withoutReason reports whether the output of a program that ended well does not say why: it has no word of an error,
-// or only one somewhere in a long report or beside a success.
+// withoutReason reports whether the output of a program that exited with status 0 gives no reason: it has no error
+// word, or only one in a long report or beside a success.
 func withoutReason(o *output) bool {
 	const long = 40
 	return o.head < 0 || o.lines[o.head].weight == silent ||
 		o.lines[o.head].weight <= hints && (len(o.lines) > long || slices.ContainsFunc(o.all, succeeded().MatchString))
 }
 
-// reportsSuccess reports whether a program says that it has done all that it was made for. What it lacked for certain
-// is the cause all the same.
+// reportsSuccess reports whether a program says that it is done. A cause that is certain takes precedence.
 func reportsSuccess(o *output, c *Cause) bool {
 	return (c == nil || slices.Contains([]Kind{Said, Other, Busy, Argument}, c.Kind)) &&
 		slices.ContainsFunc(o.all, done().MatchString)
 }
 
-// whileAlive are the kinds of which a living server speaks in passing, and that keep it from answering.
+// whileAlive are the kinds that stop a running server from responding.
 var whileAlive = []Kind{Backend, Login, HTTP}
 
 // longest is how long a quoted line may be, in characters.
 const longest = 200
 
-// quoted returns a line in quotes, without the words that only say that it is an error. One that has quotes stands for
-// itself: no reader pairs quotes inside quotes.
+// quoted returns a line in quotes, without the words that only mark it as an error. A line that contains quotes gets
+// none.
 func quoted(line string) string {
 	text := words.Shorten(bare(line), longest)
 	if strings.Contains(text, `"`) {

@@ -9,14 +9,14 @@ import (
 	"toolx/pkg/rules"
 )
 
-// detector finds one sort of cause in an output.
+// detector finds one kind of cause in an output.
 type detector struct {
 	id   string
 	find func(*output) *Cause
 }
 
-// first returns what the first detector finds, with its id as the rule where no rule has one; nil if none finds
-// anything.
+// first returns the cause of the first detector that finds one, with the detector's id if no rule has set one; nil if
+// none does.
 func first(o *output, detectors []detector) *Cause {
 	for _, d := range detectors {
 		if c := d.find(o); c != nil {
@@ -37,7 +37,7 @@ func fromAll() []detector {
 	}
 }
 
-// fromHead returns the detectors of an output with a line that says why, in the order of how much they explain.
+// fromHead returns the detectors of an output with a main line, most specific first.
 func fromHead() []detector {
 	return []detector{
 		{"listens-for-http", listensForHTTP},
@@ -55,15 +55,15 @@ func fromHead() []detector {
 		{"service", unreachableService},
 		// Where a file is missing, that says more than an old Node, and variables are only another way.
 		{"node-engine", unless(lacksFile, wrongEngine)},
-		{"variables-behind", unless(lacksFile, func(o *output) *Cause { return unsetVariables(o, o.behind) })},
-		{"rules", func(o *output) *Cause { return matchRules(o, tables().sentence, o.behind, o.reason) }},
+		{"variables-behind", unless(lacksFile, func(o *output) *Cause { return unsetVariables(o, o.context) })},
+		{"rules", func(o *output) *Cause { return matchRules(o, tables().sentence, o.context, o.reason) }},
 		{"usage", usageCause},
 		{"data-file", invalidDataFile},
 		{"missing-argument", missingArgument},
 	}
 }
 
-// fromSentence returns the detectors of the sentence that says why.
+// fromSentence returns the detectors of the main sentence.
 func fromSentence() []detector {
 	return []detector{
 		{"unset-paths", unsetPaths},
@@ -92,8 +92,8 @@ func unless(says func() *regexp.Regexp, find func(*output) *Cause) func(*output)
 	}
 }
 
-// anywhereRules returns the cause that a rule knows of any line of the output: of the rules that ask for a sentence
-// that says why, or of the others.
+// anywhereRules returns the cause that a rule finds in any line of the output. withSentence selects the rules that
+// require a main sentence, or those that do not.
 func anywhereRules(o *output, withSentence bool) *Cause {
 	for _, r := range tables().anywhere {
 		if alive := r.Get("alive"); alive != "" && (alive == "yes") != o.Alive || (r.sentence != nil) != withSentence ||
@@ -116,8 +116,8 @@ func anywhereRules(o *output, withSentence bool) *Cause {
 	return nil
 }
 
-// sentenceRules returns the cause that a rule of the sentence knows. A parser names the file that it could not read,
-// and a list the variables that would do in the place of a file.
+// sentenceRules returns the cause that a rule finds in the main sentence. For a configuration, a list of required
+// variables or the file that a parser names says more.
 func sentenceRules(o *output) *Cause {
 	c := matchRules(o, tables().sentence, o.reason, o.reason)
 	if c == nil || c.Kind != Config {
@@ -134,8 +134,7 @@ func sentenceRules(o *output) *Cause {
 	return c
 }
 
-// sentenceCause returns the cause of the sentence, except where another line may say more: why something cannot be
-// reached.
+// sentenceCause returns the cause of the main sentence, unless it is an unreachable service: another line may say why.
 func sentenceCause(o *output) *Cause {
 	if c := first(o, fromSentence()); c != nil && c.Kind != Backend {
 		return c
@@ -143,7 +142,7 @@ func sentenceCause(o *output) *Cause {
 	return nil
 }
 
-// otherLines returns the cause that a rule knows of the first lines that may say why; nil if there is none.
+// otherLines returns the cause that a rule finds in the first lines that read as errors; nil if there is none.
 func otherLines(o *output) *Cause {
 	tried := 0
 	for i, l := range o.lines {
@@ -162,7 +161,7 @@ func otherLines(o *output) *Cause {
 	return nil
 }
 
-// missingArgument returns the cause of a sentence that misses something beside a usage text.
+// missingArgument returns the cause of a sentence that misses something next to a usage text.
 func missingArgument(o *output) *Cause {
 	words := wordsOf(o.reason)
 	if o.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) ||

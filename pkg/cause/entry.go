@@ -7,13 +7,13 @@ import (
 
 // Entry says how a server was started, which decides how it is given a value.
 type Entry struct {
-	// Typed reports whether its command stands on the command line, after "--".
+	// Typed reports whether its command was typed after "--".
 	Typed bool
 	// Variable is how a config refers to a variable, with %s for its name; empty for ${%s}.
 	Variable string
 }
 
-// Fit returns the cause with fixes for a server that was started like that.
+// Fit returns the cause with its fixes worded for how the server was started.
 func (c *Cause) Fit(e Entry) *Cause {
 	if c == nil || !e.Typed && e.Variable == "" {
 		return c
@@ -43,7 +43,7 @@ func addsVariables(fix string) bool {
 	return strings.HasPrefix(fix, "add ") && strings.HasSuffix(fix, " to env of this server")
 }
 
-// forTyped words what is said of an entry for a command line.
+// forTyped rewords fixes of a config entry for a command line.
 var forTyped = strings.NewReplacer(
 	"in args or env of this server", "in the command after --, or by --env NAME=VALUE",
 	"in env or args of this server", "in the command after --, or by --env NAME=VALUE",
@@ -62,7 +62,7 @@ var forTyped = strings.NewReplacer(
 	"to env of this server", "by --env NAME=VALUE",
 )
 
-// typedVariables says how a server on the command line gets variables: those of the first group that would do.
+// typedVariables returns the fix for missing variables on a command line: those of the first group.
 func typedVariables(groups [][]string) string {
 	names := groups[0]
 	flags := make([]string, len(names))

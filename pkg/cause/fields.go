@@ -7,10 +7,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// namedFault is what a validator says of one value.
+// namedFault is a validator's message about one value.
 type namedFault struct{ name, message string }
 
-// namedFaults returns what an output says of values by their names.
+// namedFaults returns the messages of an output about named values.
 func namedFaults(o *output) []namedFault {
 	var found []namedFault
 	text := strings.Join(strings.Fields(strings.Join(o.all, " ")), " ")
@@ -45,8 +45,8 @@ func namedFaults(o *output) []namedFault {
 	return found
 }
 
-// groupedFaults returns what a text says of values by their names, those of a group with its name before theirs. It
-// reads the text once, however many groups a stranger prints.
+// groupedFaults returns the messages of a text about named values, with the name of the enclosing group. It reads the
+// text once, however many groups an untrusted server prints.
 func groupedFaults(text string) (found []namedFault) {
 	groups := fieldGroup().FindAllStringSubmatchIndex(text, -1)
 	inside := make(map[int]string) // the name of the last group, by the depth of its members
@@ -75,8 +75,8 @@ func groupedFaults(text string) (found []namedFault) {
 	return found
 }
 
-// invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
-// Variables without a value are missing; anything else is said in the validator's words.
+// invalidFields returns the cause of an output that rejects values by name; nil if there are none. Variables without a
+// value are missing; other messages are quoted.
 func invalidFields(o *output) *Cause {
 	if !wrongValue().MatchString(wordsOf(o.reason)) {
 		return nil

@@ -9,14 +9,13 @@ import (
 	"toolx/pkg/rules"
 )
 
-// fileFaultIn returns the way in which a sentence says that the system refuses something; nil if it does not.
+// fileFaultIn returns the file system error that a sentence reports; nil if there is none.
 func fileFaultIn(line string) *rules.Rule {
 	fault, _ := faultIn(wordsOf(line), fileFaults())
 	return fault
 }
 
-// ofFiles returns the cause of a sentence in which the system refuses a file, a folder, a disk or a socket; nil if it
-// is none.
+// ofFiles returns the cause of a sentence about a file system error; nil if it is not about one.
 func ofFiles(line string) *Cause {
 	fault := fileFaultIn(line)
 	if fault == nil {
@@ -32,7 +31,7 @@ func ofFiles(line string) *Cause {
 	return c
 }
 
-// missingFile returns the path of what a sentence says is not there; empty if it names none.
+// missingFile returns the path that a sentence reports as missing; empty if it names none.
 func missingFile(line string) string {
 	if fault := fileFaultIn(line); fault == nil || fault.ID != "missing" {
 		return ""
@@ -46,7 +45,7 @@ func missingFile(line string) string {
 	return ""
 }
 
-// nameFolder says which folder a relative path is looked for in.
+// nameFolder adds the folder that a relative path was resolved in.
 func (c *Cause) nameFolder(folder string) {
 	const runsIn = "its working directory"
 	if folder == "" {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// missingFlags returns the flags that a sentence about a missing argument names: in the text that a rule matched, in
-// what follows, or in the line, as the argument's name.
+// missingFlags returns the flags that a sentence about a missing argument names: in the matched text, in the lines
+// after it, or as the argument's name.
 func missingFlags(o *output, line, text string) []string {
 	if flags := flagsIn(text); len(flags) > 0 {
 		return flags
 	}
-	if flags := flagsIn(o.behind); len(flags) > 0 {
+	if flags := flagsIn(o.context); len(flags) > 0 {
 		return flags
 	}
 	if found := namedArgument().FindStringSubmatch(line); found != nil {
@@ -20,7 +20,7 @@ func missingFlags(o *output, line, text string) []string {
 	return nil
 }
 
-// listedFlags returns the first flags that lines of the output begin with, outside of a usage text.
+// listedFlags returns the first flags at the start of output lines, outside of a usage text.
 func (o *output) listedFlags() []string {
 	var flags []string
 	for _, l := range o.lines {

@@ -2,8 +2,8 @@ package cause
 
 import "strings"
 
-// listensForHTTP returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a
-// whole URL says more than one with a port.
+// listensForHTTP returns the cause of a server that reports an HTTP address; nil if there is none. A line with a whole
+// URL is preferred.
 func listensForHTTP(o *output) *Cause {
 	if !o.Alive && o.lines[o.head].weight >= hints {
 		return nil
@@ -31,9 +31,8 @@ func listensForHTTP(o *output) *Cause {
 	return best
 }
 
-// Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. A port without a
-// scheme is HTTP's only where the line has its words and not those of a database. The URL has only characters that are
-// safe to repeat.
+// Listens returns the URL at which a line says that a server listens for HTTP; empty if there is none. A port without a
+// scheme counts only if the line has words of HTTP and none of databases. The URL is safe to print.
 func Listens(text string) string {
 	// Neither an address nor a port can be in most lines, of which a flood may have millions.
 	if !strings.Contains(text, ":") && !strings.Contains(text, "ort") && !strings.Contains(text, "ORT") {

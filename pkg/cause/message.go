@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unwrap takes a message out of what its logger put around it.
+// unwrap removes what a logger puts around a message.
 func (l *line) unwrap() {
 	text := strings.TrimSpace(l.text)
 	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
@@ -148,8 +148,7 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// levelWeights has the levels of loggers: how much a line of that level reads as the one that says why. A level below
-// that of errors is generic, as is a warning.
+// levelWeights maps log levels to weights. Warnings and lower levels are generic.
 var levelWeights = map[string]weight{
 	"error": errs, "err": errs, "erro": errs, "eror": errs, "fail": errs, "failure": errs, "severe": errs,
 	"fatal": fatal, "ftl": fatal, "fata": fatal, "critical": fatal, "crit": fatal, "panic": fatal, "pnc": fatal,
@@ -159,14 +158,14 @@ var levelWeights = map[string]weight{
 	"verbose": generic, "log": generic, "silly": generic, "10": generic, "20": generic, "30": generic, "40": generic,
 }
 
-// letterWeights has levels of one letter, and syslog's of one digit.
+// letterWeights maps one-letter levels, and syslog's digits, to weights.
 var letterWeights = map[string]weight{
 	"e": errs, "f": errs, "c": errs, "w": generic, "i": generic, "d": generic, "v": generic, "n": generic, "t": generic,
 	"0": errs, "1": errs, "2": errs, "3": errs, "4": generic, "5": generic, "6": generic, "7": generic,
 }
 
-// levelIn returns the weight of the level in what a logger puts in front of a message; silent if it has none. A letter
-// or a digit is a level only alone.
+// levelIn returns the weight of the level in a log prefix; silent if it has none. A letter or a digit is a level only
+// if it stands alone.
 func levelIn(mark string) weight {
 	mark = strings.ToLower(strings.Trim(mark, "[](){}<>*!|: \t"))
 	if found, known := letterWeights[mark]; known {
@@ -181,7 +180,7 @@ func levelIn(mark string) weight {
 	return silent
 }
 
-// cutLevel returns a text without the level, or another mark in brackets, that it begins with.
+// cutLevel returns a text without a leading level or another bracketed mark.
 func cutLevel(text string) (rest string, level weight) {
 	found := levelMark().FindStringSubmatch(text)
 	if found == nil {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// missing returns the names of environment variables that text says are missing, in their order there: groups of which
-// one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
-// Where settings is set, no words have to say that a name is missing which a setting has.
+// missing returns the environment variables that a text reports as missing, in order: groups of which one is needed. It
+// leaves out variables that have a value in environ; one complete group satisfies all. With settings, a name that ends
+// like a setting counts without words such as "missing".
 func missing(text string, environ []string, settings bool) [][]string {
 	flat, lines := flattened(text)
 	lower := lowerASCII(flat)
@@ -52,7 +52,7 @@ func missing(text string, environ []string, settings bool) [][]string {
 	return unset(wanted.needed(), environ)
 }
 
-// missingNames are those that a text says are missing.
+// missingNames collects the names that a text reports as missing.
 type missingNames struct {
 	groups [][]string
 	always []string // the names that are needed with each of the groups
@@ -96,7 +96,7 @@ func (n *missingNames) drop(name string) {
 	n.groups = slices.DeleteFunc(n.groups, func(group []string) bool { return len(group) == 0 })
 }
 
-// complementary reports whether each group has one name, and all of them are needed together by what they hold.
+// complementary reports whether each group has one name and all of them belong together, such as a user and a password.
 func (n *missingNames) complementary() bool {
 	several := slices.ContainsFunc(n.groups, func(group []string) bool { return len(group) > 1 })
 	return !several && complementary(slices.Concat(n.groups...))
@@ -114,7 +114,7 @@ func (n *missingNames) needed() [][]string {
 	return groups
 }
 
-// flattened returns a text as one line, with names that share a prefix in full, and where each of its lines begins.
+// flattened returns a text as one line, with abbreviated names in full, and the offsets at which its lines begin.
 func flattened(text string) (flat string, lines []int) {
 	var whole strings.Builder
 	for line := range strings.Lines(text) {
@@ -128,14 +128,14 @@ func flattened(text string) (flat string, lines []int) {
 	return whole.String(), lines
 }
 
-// nextLine reports whether a place is the beginning of the line after the one that another place is in.
+// nextLine reports whether an offset begins the line after the one that another offset is in.
 func nextLine(lines []int, from, to int) bool {
 	at, begins := slices.BinarySearch(lines, to)
 	return begins && at > 0 && lines[at-1] < from
 }
 
-// complementary reports whether some names are those of addresses, accounts or keys and the others those of secrets,
-// which are needed together.
+// complementary reports whether some names are of addresses, accounts or keys and the others of their secrets, so that
+// all are needed.
 func complementary(names []string) bool {
 	places := 0
 	for _, name := range names {
@@ -169,7 +169,7 @@ func unset(groups [][]string, environ []string) [][]string {
 	return open
 }
 
-// endsSentence reports whether a sentence ends in the text between two names, and no heading of another way follows.
+// endsSentence reports whether a sentence ends between two names, and no heading of an alternative follows.
 func endsSentence(between string) bool {
 	return strings.Contains(between, ". ") && !otherWayHeading().MatchString(between)
 }
@@ -194,8 +194,8 @@ const (
 	listReach   = 20
 )
 
-// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND], the name of a
-// detail, as in (CONNECTION_ID=1), or stands for the value of an argument, as in --dir <ALLOWED_DIR>.
+// isCode reports whether flat[at:end] is an error code in brackets such as [CLI_UNKNOWN_COMMAND], a detail such as
+// (CONNECTION_ID=1), or a placeholder such as <ALLOWED_DIR>.
 func isCode(flat string, at, end int) bool {
 	if at == 0 || end == len(flat) {
 		return false
@@ -204,7 +204,7 @@ func isCode(flat string, at, end int) bool {
 	return around == "[]" || around == "<>" || around == "(="
 }
 
-// condition reports whether a name only says under which condition others are needed: "when AUTH_MODE is oauth".
+// condition reports whether a name is only a condition for others: "when AUTH_MODE is oauth".
 func condition(lower string, at, end int) bool {
 	const reach = 24
 	before := strings.TrimRight(lower[max(0, at-reach):at], "`'\"")
@@ -228,7 +228,7 @@ func (s span) distance(from, to int) int {
 	return max(0, from-s.to, s.from-to)
 }
 
-// phrasePlaces finds the phrases with which programs say that something is missing.
+// phrasePlaces returns where a text has phrases that report something as missing.
 func phrasePlaces(lower string) []span {
 	lower = malformedPart().ReplaceAllStringFunc(lower, func(part string) string {
 		return strings.Repeat(" ", len(part))
@@ -267,8 +267,8 @@ func capitals(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
-// precedes them: next to them, any word in capitals is a name, and so is each of several.
+// saidToBeVariable reports whether the word in text[from:end] stands next to "environment variable", where any word in
+// capitals is a name, as is each of several.
 func saidToBeVariable(text, lower string, from, end int) bool {
 	if end-from < 2 || text[from] < 'A' || text[from] > 'Z' ||
 		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
@@ -286,8 +286,8 @@ func saidToBeVariable(text, lower string, from, end int) bool {
 	return false
 }
 
-// isVariableName reports whether a word in capitals is a name such as API_KEY rather than an error code: it has an
-// underscore, or an ending that says what the variable holds.
+// isVariableName reports whether a word in capitals is a variable such as API_KEY and not an error code: it has an
+// underscore, or an ending of settings.
 func isVariableName(name string) bool {
 	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' ||
 		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {

@@ -2,8 +2,8 @@ package cause
 
 import "strings"
 
-// wordsOf returns a text without what it only names, for expressions that select by words. Words with a slash between
-// them stay: "missing/invalid".
+// wordsOf returns a text without names such as paths and addresses, for expressions about its words. Words joined by a
+// slash remain: "missing/invalid".
 func wordsOf(text string) string {
 	if !strings.ContainsAny(text, "/\\'\"`.‘“") {
 		return text

@@ -12,24 +12,23 @@ import (
 	"toolx/pkg/rules"
 )
 
-// maxNetworkText is how many bytes of a tool's failure are searched for the words of a network.
+// maxNetworkText is how many bytes of a tool's failure are searched for a network error.
 const maxNetworkText = 16 << 10
 
 //go:embed faults.txt
 var faultsText string
 
-// networkFaults and fileFaults are the ways in which a network fails, as runtimes and libraries write it, and those in
-// which a system refuses a file, a folder, a disk or a socket.
+// networkFaults and fileFaults are the errors of networks and of file systems, as runtimes and libraries print them.
 var networkFaults, fileFaults = faultsOf("network"), faultsOf("files")
 
-// faultsOf returns the rules of faults.txt of a group, in the order in which they are looked for.
+// faultsOf returns the rules of a group in faults.txt, in order.
 func faultsOf(group string) func() []*rules.Rule {
 	return sync.OnceValue(func() []*rules.Rule {
 		return slices.DeleteFunc(rules.Read(faultsText), func(r *rules.Rule) bool { return r.Group != group })
 	})
 }
 
-// faultIn returns the first fault that a text has, and the words that say so; nil if it has none.
+// faultIn returns the first fault in a text, and the words that report it; nil if there is none.
 func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string) {
 	for _, fault := range faults {
 		if groups, found := fault.Find(text, nil); found {
@@ -49,8 +48,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// NetworkHint reads the text of a failure. Where it reports a network that failed, it returns a sentence that names
-// the address, if the text does, and the cause, and says what to do; else nothing (EXEC-9).
+// NetworkHint returns a sentence about a network error in the text of a failure: the address if the text has one, the
+// cause and what to do; empty if there is none (EXEC-9).
 func NetworkHint(text string) string {
 	text = text[:min(len(text), maxNetworkText)]
 	fault, _ := faultIn(text, networkFaults())
@@ -64,7 +63,7 @@ func NetworkHint(text string) string {
 	return fmt.Sprintf("%s: %s; %s", subject, fault.Get("means"), fault.Get("fix"))
 }
 
-// addressIn finds the address that a failure is about, empty where none is named.
+// addressIn returns the address that a failure is about; empty if it names none.
 func addressIn(text string, forms []*regexp.Regexp) string {
 	text = adviceLink().ReplaceAllString(exampleAddress().ReplaceAllString(text, ""), "")
 	for _, form := range forms {
@@ -85,7 +84,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 	return ""
 }
 
-// networkCause returns the cause of a text that reports a connection that failed; nil if it does not.
+// networkCause returns the cause of a text that reports a failed connection; nil if it does not.
 func networkCause(o *output, text, line string) *Cause {
 	fault, code := faultIn(text, networkFaults())
 	if fault == nil {
@@ -97,15 +96,15 @@ func networkCause(o *output, text, line string) *Cause {
 	return unreachableCause(o, fault, code, text, line)
 }
 
-// saysUnconnected reports whether a sentence begins with the words of a server that it has no connection, and does not
-// say that something was missing for it.
+// saysUnconnected reports whether a sentence begins with a report of a failed connection, and does not blame a missing
+// setting.
 func saysUnconnected(line string) bool {
 	at := cannotConnect().FindStringIndex(wordsOf(line))
 	const start = 40 // the name of an error stands before it
 	return at != nil && at[0] < start && !isMissing().MatchString(line)
 }
 
-// unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
+// unconnected returns the cause of a sentence in which a server reports that it has no connection; nil if it does not.
 func unconnected(o *output) *Cause {
 	line := o.reason
 	words := wordsOf(line)
@@ -137,7 +136,7 @@ func unconnected(o *output) *Cause {
 	return c
 }
 
-// notReadyCause makes c the cause of a service that was reached and has to be waited for.
+// notReadyCause turns c into the cause of a service that was reached and is not ready yet.
 func notReadyCause(o *output, c *Cause, address, line string) *Cause {
 	service := cmp.Or(address, "what it depends on")
 	said := line
@@ -153,8 +152,8 @@ func notReadyCause(o *output, c *Cause, address, line string) *Cause {
 	return c
 }
 
-// unreachableService returns the cause of a sentence about a request to an address that brought nothing; nil if it is
-// none.
+// unreachableService returns the cause of a sentence about a request to an address that failed; nil if it is not about
+// one.
 func unreachableService(o *output) *Cause {
 	line := o.reason
 	told := adviceLink().ReplaceAllString(line, "")
@@ -165,9 +164,8 @@ func unreachableService(o *output) *Cause {
 	return unreachableCause(o, nil, networkCode().FindString(line), line, line)
 }
 
-// unreachableCause returns the cause of a text about a service that cannot be reached; code is what the text calls the
-// way in which its network failed. Where the text has no address, another line may have it, in any form but the last:
-// "12:00" is in many lines.
+// unreachableCause returns the cause of a text about an unreachable service; code is the text's name for the network
+// error. If the text has no address, another line may have it, in any form but the last: "12:00" is in many lines.
 func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
@@ -204,7 +202,7 @@ func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Ca
 	return c
 }
 
-// withInner returns a sentence with the error that it came from, if Node shows that.
+// withInner returns a sentence with the error that caused it, if Node prints that.
 func (o *output) withInner(line string) string {
 	for _, text := range o.all {
 		if found := innerError().FindStringSubmatch(text); found != nil && !strings.Contains(line, found[1]) {
@@ -214,8 +212,7 @@ func (o *output) withInner(line string) string {
 	return line
 }
 
-// isPublic reports whether an address is a name on the internet, as far as its end tells: no user starts a service
-// there.
+// isPublic reports whether an address is a public host name, which no user starts a service at.
 func isPublic(address string) bool {
 	host, _, _ := strings.Cut(address, ":")
 	dot := strings.LastIndex(host, ".")

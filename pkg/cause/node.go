@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// wrongEngine blames Node for an error of the language, if the package asks for another version.
+// wrongEngine returns the cause of a language error on a Node that the package does not support.
 func wrongEngine(o *output) *Cause {
 	text := o.lines[o.head].text
 	if o.Engines == "" || !languageError().MatchString(text) || strings.Contains(text, "JSON") {
@@ -21,7 +21,7 @@ func wrongEngine(o *output) *Cause {
 	}
 }
 
-// nodeFix says which Node to use: wanted is a version or a range such as "^20.19.0 || >=22".
+// nodeFix returns which Node to use; wanted is a version or a range such as "^20.19.0 || >=22".
 func nodeFix(wanted, node string) string {
 	least := leastVersion().FindString(wanted)
 	if wanted == "" { // the next version that is supported for long
@@ -42,7 +42,7 @@ func nodeFix(wanted, node string) string {
 	return fix + "; name it by its full path where several are installed"
 }
 
-// requireNode completes a cause of Node's version: feature is the version that the line names, or what is missing.
+// requireNode completes a cause about Node's version; feature is the version that the line names, or what is missing.
 func requireNode(o *output, c *Cause, feature string) {
 	wanted := feature
 	if !digit().MatchString(feature) {
@@ -66,7 +66,7 @@ func nodeWith(feature string) string {
 	return ""
 }
 
-// module returns the name of the native module that the output names; empty if it does not.
+// module returns the native module that the output names; empty if it names none.
 func (o *output) module() string {
 	for _, text := range o.all {
 		if found := modulePath().FindStringSubmatch(text); found != nil {
@@ -93,8 +93,8 @@ func addonFixes(o *output, name string) []string {
 	}
 }
 
-// unbuiltFixes returns what to do about a native module that a launcher has installed without its script, as newer ones
-// do; nil if none has.
+// unbuiltFixes returns fixes for a native module that a launcher installed without running its script; nil if no known
+// launcher did.
 func unbuiltFixes(o *output, name string) []string {
 	output := strings.Join(o.all, "\n")
 	switch folder := npxFolder().FindString(output); {

@@ -9,19 +9,19 @@ import (
 	"toolx/pkg/words"
 )
 
-// output is the output of a server, read.
+// output is the output of a server, parsed. Its main line is the one that says why the server failed.
 type output struct {
 	Output
 	lines []line
 	usage string   // the first line of a usage text
 	all   []string // the lines of all streams, without colours
 	node  string   // the version of Node that printed it, where it says so
-	head  int      // the index of the line that says why; -1 if there is none
-	// reason is the sentence of that line, and behind the same with the lines that follow it; empty if there is none.
-	reason, behind string
+	head  int      // the index of the main line; -1 if there is none
+	// reason is the sentence of the main line, and context the same with the lines after it; empty if there is none.
+	reason, context string
 }
 
-// The most lines, the most bytes of a line that are read, and the most that rules see: the output is a stranger's.
+// The most lines, the most bytes of a line that are read, and the most that rules see: the output is untrusted.
 const (
 	maxLines = 200 // of a stream
 	maxBytes = 4096
@@ -29,7 +29,7 @@ const (
 	maxTried = 40 // lines that rules try
 )
 
-// read cuts output into lines and leaves out what a runtime prints around an error.
+// read parses an output into lines, without what a runtime prints around an error.
 func read(out Output) *output {
 	o := &output{Output: out}
 	if out.Reply != "" {
@@ -38,7 +38,7 @@ func read(out Output) *output {
 	}
 	for _, stream := range [][]string{out.Stderr, out.Stdout} {
 		stream = stream[:min(len(stream), maxLines)]
-		r := reader{output: o, program: tabled(stream)}
+		r := reader{output: o, program: commandTable(stream)}
 		for _, text := range stream {
 			for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
 				plain := ansi.Strip(part[:min(len(part), maxBytes)])
@@ -52,14 +52,14 @@ func read(out Output) *output {
 	}
 	o.Node = cmp.Or(strings.TrimPrefix(out.Node, "v"), o.node)
 	if o.head = o.headLine(); o.head >= 0 {
-		o.reason, o.behind = o.sentence(o.head), o.following()
+		o.reason, o.context = o.sentence(o.head), o.following()
 	}
 	return o
 }
 
-// headLine returns the index of the line that says why: of those that read most as an error the first one of the last
-// run of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
-// there is none. Without any, it is the last line that is not help.
+// headLine returns the index of the main line: of the lines with the highest weight the first of the last run of
+// errors, or the first that its logger calls fatal, if anything stands above it; -1 if there is none. Without any
+// error, it is the last line that is not help.
 func (o *output) headLine() int {
 	at, last := -1, -1
 	wentOn, between := false, false // since the line at that index
@@ -84,8 +84,8 @@ func (o *output) headLine() int {
 	return at
 }
 
-// Telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
-// ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
+// Telling returns at most n lines of a server's stderr, in order: those that most likely say why it failed. Node prints
+// the error before its stack, Python after it, so a tail of fixed length does not hold both.
 func Telling(stderr []string, n int) []string {
 	if len(stderr) <= n {
 		return stderr

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// place returns where an exception that nothing caught comes from in the server's own code, as "FILE:LINE"; empty if
-// the output shows no such place, or only places in libraries.
+// place returns where an uncaught exception comes from in the server's own code, as "FILE:LINE"; empty if the output
+// does not show it, or shows only libraries.
 func (o *output) place() string {
 	place, launched, started := "", false, "" // started: the folder of the package that a launcher's script starts
 	for _, text := range o.all {
@@ -47,8 +47,7 @@ func (o *output) place() string {
 	return place
 }
 
-// pathOf returns the path of a file that is given by its path or by its URL, which has a slash before a drive of
-// Windows.
+// pathOf returns the path of a file that is given as a path or a URL, in which a slash precedes a Windows drive.
 func pathOf(file string) string {
 	path := strings.TrimPrefix(file, "file://")
 	if slashDrive().MatchString(path) {
@@ -57,8 +56,8 @@ func pathOf(file string) string {
 	return path
 }
 
-// library returns the package that an error of Node's was thrown in, called by another one; empty if there is none, or
-// if that package reads command lines, so that its errors are about the server's own arguments.
+// library returns the package in which a Node error was thrown, if another package called it; empty if there is none,
+// or if that package parses command lines, so that the error is about the server's arguments.
 func (o *output) library() string {
 	var packages []string // of the files in the stack, the innermost first; empty for files of no package
 	for _, text := range o.all {

@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// Policy is the answer to whether a start that failed is worth another one (MCP-6).
+// Policy tells whether a failed start is worth a retry (MCP-6).
 type Policy string
 
-// The policies. A failure of an unknown kind may pass, and is worth another start where nobody is debugging the server.
+// The policies. A failure of an unknown kind may pass, and is worth a retry unless someone is debugging the server.
 const (
 	Permanent Policy = "permanent" // the next start would fail in the same way
 	Transient Policy = "transient" // what the server lacks may be there soon
 	Unknown   Policy = "unknown"
 )
 
-// policies has the policy of every kind. It is the only place that decides whether a start is tried again.
+// policies has the policy of every kind. It is the only place that decides on a retry.
 var policies = map[Kind]Policy{
 	Variable: Permanent, Argument: Permanent, Subcommand: Permanent, Login: Permanent, Config: Permanent,
 	Program: Permanent, Addon: Permanent, Package: Permanent, Runtime: Permanent, Files: Permanent, Value: Permanent,
 	Signal: Permanent, Crash: Permanent, HTTP: Permanent, NotMCP: Permanent, Other: Permanent,
-	// A server without a word leaves nothing to hope for: it waits for something else than another start, or ends as a
-	// program that is no server.
+	// Another start does not help a silent server: it waits for something else, or it is not a server.
 	Silence: Permanent, Idle: Permanent, Observed: Permanent,
 	Backend: Transient, Busy: Transient,
 	Said: Unknown,
@@ -35,11 +34,10 @@ func (c *Cause) Policy() Policy {
 	if c == nil {
 		return Said.Policy()
 	}
-	return cmp.Or(c.told, c.Kind).Policy()
+	return cmp.Or(c.lineKind, c.Kind).Policy()
 }
 
-// kindOfQuote returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of
-// a value that was rejected; Said if it is neither.
+// kindOfQuote returns the kind of a line that no rule knows: an uncaught exception, a rejected value, or else Said.
 func kindOfQuote(o *output, text string) Kind {
 	head := o.head
 	words := wordsOf(text)

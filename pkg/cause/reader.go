@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// weight is how much a line reads as the one that says why.
+// weight is how strongly a line reads as the main line.
 type weight int
 
 const (
@@ -16,7 +16,7 @@ const (
 	generic               // an error that does not say which: "Command failed with exit code 1"
 	hints                 // it has a word of errors in it: "no token was provided"
 	errs                  // it begins as an error: "TypeError: …", "ERROR …", "Failed to …"
-	fatal                 // it is an error that nobody caught: Node prints its place in the source above it
+	fatal                 // it is an uncaught error: Node prints its place in the source above it
 )
 
 // line is a line of output that is no stack frame and no source.
@@ -29,7 +29,7 @@ type line struct {
 	level  weight // what its logger says that it is: generic for less than an error, silent where it does not say
 }
 
-// reader reads the lines of one stream.
+// reader parses the lines of one stream.
 type reader struct {
 	output *output
 	// excerpt counts the lines of source that may still come, up to the caret under one; traceback holds until the line
@@ -45,9 +45,9 @@ type reader struct {
 	program string
 }
 
-// tabled returns the program of which lines list sub-commands, each with what it does, where no usage line says so:
-// "acme login EMAIL  Log in"; empty if there are not several.
-func tabled(lines []string) string {
+// commandTable returns the program whose sub-commands are listed without a usage line: "acme login EMAIL  Log in";
+// empty if there are not several.
+func commandTable(lines []string) string {
 	const several = 4
 	rows := make(map[string]int)
 	program := ""
@@ -65,7 +65,7 @@ func tabled(lines []string) string {
 	return program
 }
 
-// add takes the next line of the stream.
+// add reads the next line of the stream.
 func (r *reader) add(text string) {
 	trimmed := strings.TrimSpace(text)
 	indented := text != strings.TrimLeft(text, " \t")
@@ -116,8 +116,8 @@ func (r *reader) add(text string) {
 	}
 }
 
-// chains takes a line with which Python begins a traceback, or leads from one exception of a chain to the next; it
-// reports whether the line is one.
+// chains reads a line that begins a Python traceback or links the exceptions of a chain; it reports whether the line is
+// one.
 func (r *reader) chains(text string) bool {
 	last := len(r.output.lines)
 	switch {
@@ -139,7 +139,7 @@ func (r *reader) chains(text string) bool {
 	return true
 }
 
-// join adds the exception that l came from to it, and l to the line that logs it.
+// join adds to l the exception that caused it, and adds l to the line that logs it.
 func (r *reader) join(l *line) {
 	if r.caused > 0 {
 		inner := &r.output.lines[r.caused-1]
@@ -153,7 +153,7 @@ func (r *reader) join(l *line) {
 	}
 }
 
-// withReason returns a text with the exception that is its reason, unless it has that exception's message.
+// withReason returns a text with the exception that caused it, unless it contains that exception's message.
 func withReason(text, exception string) string {
 	if _, message, found := strings.Cut(exception, ": "); found && strings.Contains(text, message) {
 		return text
@@ -161,7 +161,7 @@ func withReason(text, exception string) string {
 	return words.Head(strings.TrimRight(text, ":. ")+": "+exception, maxText)
 }
 
-// continues reports whether a text goes on with the line before it, which rich has wrapped, and adds it to that line.
+// continues adds a text that rich has wrapped to the line before it, and reports whether it did.
 func (r *reader) continues(text string) bool {
 	found := richColumn().FindStringSubmatch(text)
 	if !r.rich || r.traceback || found == nil || levelWord().MatchString(found[1]) || len(r.output.lines) == 0 {
@@ -172,8 +172,8 @@ func (r *reader) continues(text string) bool {
 	return true
 }
 
-// follows reports whether a text is the message of the line before it, which has only what .NET's logger puts above a
-// message, and takes it.
+// follows adds a message to the line before it, if that has only the prefix of .NET's logger, and reports whether it
+// did.
 func (r *reader) follows(text string) bool {
 	last := len(r.output.lines) - 1
 	if last < 0 || !loggerOfDotNet().MatchString(r.output.lines[last].text) {
@@ -185,7 +185,7 @@ func (r *reader) follows(text string) bool {
 	return true
 }
 
-// classify decides what a line is.
+// classify sets the weight of a line.
 func (r *reader) classify(l *line, indented bool) {
 	known := l.weight
 	if r.program != "" && r.output.usage == "" && strings.HasPrefix(l.text, r.program+" ") {

@@ -50,7 +50,7 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 	return nil
 }
 
-// completeCause adds to the cause of a rule what depends on its kind: thing is what the rule found in text.
+// completeCause adds what depends on the kind to the cause of a rule; thing is what the rule found in text.
 func completeCause(o *output, c *Cause, thing, text string) {
 	switch c.Kind {
 	case Runtime:
@@ -124,14 +124,14 @@ func completeCause(o *output, c *Cause, thing, text string) {
 //go:embed rules.txt
 var rulesText string
 
-// ruleTables are the rules of rules.txt: those for any line that may say why, those for the sentence that does, and
-// those for any line of the output.
+// ruleTables are the rules of rules.txt: for main lines, for the main sentence, and for any line of the output.
 type ruleTables struct {
+	// line is an output line that is not a stack frame or source code.
 	line, sentence []*rules.Rule
 	anywhere       []anywhereRule
 }
 
-// anywhereRule is a rule for any line of an output whose sentence that says why is of some kind; nil for any.
+// anywhereRule is a rule for any line of an output; sentence is what the main sentence must match, nil for anything.
 type anywhereRule struct {
 	*rules.Rule
 	sentence *regexp.Regexp

@@ -6,7 +6,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// sentence returns what a line says, with the next one if it is only a heading.
+// sentence returns the text of a line, with the next one if the line is only a heading.
 func (o *output) sentence(at int) string {
 	text := o.lines[at].text
 	if path := o.path(at); path != "" && len(strings.Fields(text)) <= 2 { // "Required", "Invalid URL"
@@ -37,8 +37,8 @@ func (o *output) sentence(at int) string {
 	return strings.TrimSuffix(text, ":") + ": " + root
 }
 
-// withNext returns what a line says with the one below it, if the first is only a heading or the second the place of an
-// error in a YAML file.
+// withNext returns the text of a line with the next one, if the first is only a heading or the second is the place of a
+// YAML error.
 func withNext(text string, next line) string {
 	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
 	if heading && !next.help && !runtimeLine().MatchString(next.text) && !causedBy().MatchString(next.text) {
@@ -51,7 +51,7 @@ func withNext(text string, next line) string {
 }
 
 // explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with
-// what npm says below the code of its error.
+// npm's explanation below an error code.
 func (o *output) explained(at int) string {
 	line := o.sentence(at)
 	if path := o.path(at); path != "" && !strings.Contains(line, path) {
@@ -65,8 +65,7 @@ func (o *output) explained(at int) string {
 	return line
 }
 
-// root returns the error that the one in a line came from in the end, as the runtime prints it below; empty if it
-// prints none.
+// root returns the innermost cause of an error, as the runtime prints it below; empty if it prints none.
 func (o *output) root(at int) string {
 	root, inner := "", false // inner: the lines of a chain follow
 	for i := at + 1; i < len(o.lines); i++ {
@@ -101,8 +100,8 @@ func (o *output) root(at int) string {
 	return root
 }
 
-// path returns the name of the value that a member of a JSON text over several lines is about, such as zod prints it;
-// empty if there is none.
+// path returns the name of the value that a member of a multi-line JSON text is about, as zod prints it; empty if there
+// is none.
 func (o *output) path(at int) string {
 	const reach = 8
 	for i := at; i < min(len(o.lines), at+reach) && o.lines[at].member; i++ {
@@ -118,7 +117,7 @@ func (o *output) path(at int) string {
 	return ""
 }
 
-// pathAt returns the names in the lines of a JSON array from an index on, with dots between them.
+// pathAt returns the names in the lines of a JSON array from an index on, joined by dots.
 func (o *output) pathAt(at int) string {
 	var names []string
 	for _, l := range o.lines[min(at, len(o.lines)):] {
@@ -131,8 +130,8 @@ func (o *output) pathAt(at int) string {
 	return strings.Join(names, ".")
 }
 
-// following returns the sentence that says why with the lines that follow it, without those that only warn; all lines
-// if it is a member of a JSON text over several lines, whose other members may stand before it.
+// following returns the main sentence with the lines after it, without warnings; all lines if it is a member of a
+// multi-line JSON text.
 func (o *output) following() string {
 	const most = 12
 	head := o.head
@@ -150,7 +149,7 @@ func (o *output) following() string {
 	return strings.Join(following, "\n")
 }
 
-// bare returns a line without the words that only say that it is an error.
+// bare returns a line without the words that only mark it as an error.
 func bare(text string) string {
 	for {
 		cut := text[len(errorPrefix().FindString(text)):]

@@ -8,10 +8,10 @@ import (
 	"toolx/pkg/rules"
 )
 
-// signals are those that end a process. What follows 128 in a shell's exit status is the number that Linux gives them.
+// signals are the signals that end a process, with their numbers on Linux, which a shell adds to 128.
 var signals = faultsOf("signals")
 
-// signalIn returns the signal that a line says to have ended a program; nil if it names none.
+// signalIn returns the signal that ended a program according to a line; nil if it names none.
 func signalIn(text string) *rules.Rule {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "signal: ") // of Go
 	found := shellSignal().FindStringSubmatch(text)
@@ -26,8 +26,8 @@ func signalIn(text string) *rules.Rule {
 	return nil
 }
 
-// signalOf returns the signal of an exit status, "signal: killed" or "exit status 137", which is how a shell reports
-// one of a program that it ran; nil if there is none.
+// signalOf returns the signal of an exit status, such as "signal: killed", or "exit status 137" from a shell; nil if
+// there is none.
 func signalOf(ended string) *rules.Rule {
 	status, found := strings.CutPrefix(ended, "exit status ")
 	if !found {
@@ -42,8 +42,8 @@ func signalOf(ended string) *rules.Rule {
 	return nil
 }
 
-// signalCause returns the cause of a program that a signal ended, by its exit status or by its last lines; nil if none
-// did, or if the program reported an error itself before it ended in an orderly way: by abort(), or on request.
+// signalCause returns the cause of a program that a signal ended, by its exit status or its last lines; nil if none
+// did, or if the program reported an error and then ended in an orderly way.
 func signalCause(o *output) *Cause {
 	if o.Alive {
 		return nil
@@ -69,7 +69,7 @@ func signalCause(o *output) *Cause {
 	return &Cause{Kind: Signal, Line: line, What: by.Get("what"), Fixes: slices.Clone(by.All("fix"))}
 }
 
-// SignalTitle says which signal ended a server, by how it ended; empty if none did.
+// SignalTitle returns which signal ended a server, by its exit status; empty if none did.
 func SignalTitle(ended string) string {
 	if by := signalOf(ended); by != nil {
 		return by.Get("what")

@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// invalidDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
-// lines behind it; nil if it is none.
+// invalidDataFile returns the cause of a JSON, YAML or TOML syntax error in a named file; nil if it is not one.
 func invalidDataFile(o *output) *Cause {
 	line, head := o.reason, o.head
 	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Files) {

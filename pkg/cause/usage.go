@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// usageCause returns the cause of a server that printed its usage; nil if it did not, or if it says that something
-// else is wrong.
+// usageCause returns the cause of a server that printed its usage; nil if it did not, or if something else is wrong.
 func usageCause(o *output) *Cause {
 	if o.head >= 0 && o.lines[o.head].weight >= hints {
 		return nil
@@ -36,16 +35,15 @@ func usageCause(o *output) *Cause {
 	return nil
 }
 
-// wantsAnyCommand reports whether the command that the usage wants is none of the program's own, but the user's, such
-// as another program.
+// wantsAnyCommand reports whether the usage asks for a command of the user's choice, such as another program.
 func wantsAnyCommand(o *output) bool {
 	return strings.Contains(o.usage, "-- <command>") || slices.ContainsFunc(o.all, positionals().MatchString)
 }
 
-// maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
+// maxIndent is the largest indentation of a sub-command in a list.
 const maxIndent = 8
 
-// subcommand returns how the output says that the server is started; empty if it does not.
+// subcommand returns how to start the server according to its output; empty if that does not say.
 func subcommand(o *output) string {
 	for _, l := range o.lines {
 		if found := startLine().FindStringSubmatch(l.text); found != nil && !ofClient().MatchString(found[2]) {
@@ -87,8 +85,8 @@ func subcommand(o *output) string {
 	return command
 }
 
-// commandGroup returns the sub-command that is about the server and has others, with its program; empty if the output
-// lists none.
+// commandGroup returns the sub-command that has others about the server, with its program; empty if the output lists
+// none.
 func commandGroup(o *output) string {
 	for _, l := range o.lines {
 		if found := groupCommand().FindStringSubmatch(l.text); found != nil && l.help {
@@ -98,8 +96,7 @@ func commandGroup(o *output) string {
 	return ""
 }
 
-// starts reports whether a command line begins with a program or with what runs programs; a program that is not known
-// may be any.
+// starts reports whether a command line begins with a program, or with a launcher; an unknown program matches anything.
 func starts(line, program string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	return program == "" || path.Base(first) == path.Base(program) || runsPrograms().MatchString(first)
@@ -121,7 +118,7 @@ func programOf(usage string) string {
 	return ""
 }
 
-// usageFix tells the program's usage.
+// usageFix returns the program's usage.
 func usageFix(o *output) string {
 	return "its usage: " + words.Shorten(usageWord().ReplaceAllString(bare(o.usage), ""), 200)
 }

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// given is a value that the command line gives the server, and its flag; empty for one without.
+// given is a value on the server's command line, and its flag; empty for an argument.
 type given struct{ flag, value string }
 
 // givenBy returns the values of a command line.
@@ -29,8 +29,8 @@ func givenBy(args []string) []given {
 	return all
 }
 
-// refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
-// names; nil if it does not.
+// refusedValue returns the cause of a sentence that rejects a value of the command line or of a named variable; nil if
+// it does not.
 func refusedValue(o *output) *Cause {
 	line := o.reason
 	if invalidDataFile(o) != nil {
@@ -74,8 +74,7 @@ func refusedValue(o *output) *Cause {
 	return c
 }
 
-// choicesFor returns the values that may be given in place of a refused one: as the sentence or the lines behind it
-// list them, or a usage text.
+// choicesFor returns the allowed values in place of a rejected one, as the output or its usage lists them.
 func choicesFor(o *output, refused given) []string {
 	const reach = 4
 	list := func(found []string) []string {
@@ -103,7 +102,7 @@ func choicesFor(o *output, refused given) []string {
 	return nil
 }
 
-// hasWord reports whether a text has a word, not as a part of another one.
+// hasWord reports whether a text contains a whole word.
 func hasWord(text, word string) bool {
 	inWord := func(at int) bool {
 		return at >= 0 && at < len(text) &&

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// missingVariables returns the cause of a sentence about variables without a value, which it names itself or other
-// lines do; nil if it is about none.
+// missingVariables returns the cause of a sentence about variables without a value, which it or other lines name; nil
+// if it is about none.
 func missingVariables(o *output) *Cause {
 	line, head := o.reason, o.lines[o.head]
 	if c := triedVariables(o); c != nil {
 		return c
 	}
 	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
-		if c := unsetVariables(o, o.behind); c != nil {
+		if c := unsetVariables(o, o.context); c != nil {
 			return c
 		}
 	}
@@ -24,7 +24,7 @@ func missingVariables(o *output) *Cause {
 		where := o.alike()
 		switch {
 		case strings.HasSuffix(head.text, ":"), head.member: // a list follows, or other members
-			where = o.behind
+			where = o.context
 		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
 			where = line + "\n" + strings.Join(o.all, "\n")
 		}
@@ -41,7 +41,7 @@ func missingVariables(o *output) *Cause {
 	return nil
 }
 
-// alike returns the sentence with those that follow it and miss a variable in the same way, each with its name first.
+// alike returns the main sentence with those after it that miss a variable in the same way.
 func (o *output) alike() string {
 	text := o.reason
 	if !missesFirst().MatchString(text) {
@@ -56,7 +56,7 @@ func (o *output) alike() string {
 	return text
 }
 
-// unsetVariables returns the cause of a text that says which environment variables are missing; nil if it does not.
+// unsetVariables returns the cause of a text that reports environment variables as missing; nil if it does not.
 func unsetVariables(o *output, text string) *Cause {
 	if c := listedVariables(o, text); c != nil {
 		return c
@@ -64,8 +64,8 @@ func unsetVariables(o *output, text string) *Cause {
 	return unsetCause(o, missing(text, o.Environ, false), text)
 }
 
-// namedVariable returns the cause of a sentence that names a variable which has no value, in whatever words and
-// language: what a server speaks of as it ends is what it lacks. Nil if it names none.
+// namedVariable returns the cause of a sentence that names an unset variable, in any words and language: a server that
+// fails names what it lacks. Nil if it names none.
 func namedVariable(o *output) *Cause {
 	line := o.reason
 	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
@@ -74,8 +74,8 @@ func namedVariable(o *output) *Cause {
 	return unsetCause(o, missing(line, o.Environ, true), line)
 }
 
-// unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
-// it; nil if there are none.
+// unsetPaths returns the cause of a multi-line JSON text whose paths are names of variables, as zod prints it; nil if
+// there are none.
 func unsetPaths(o *output) *Cause {
 	if !o.lines[o.head].member {
 		return nil
@@ -96,8 +96,8 @@ func unsetPaths(o *output) *Cause {
 	return unsetCause(o, [][]string{names}, "")
 }
 
-// usedUnset returns the cause of an error about a value that is not there, where a line of source that the runtime
-// prints reads a variable without one; nil for any other.
+// usedUnset returns the cause of an error about an undefined value, if the printed source code reads an unset variable;
+// nil for any other.
 func usedUnset(o *output) *Cause {
 	line := o.reason
 	if !usesNothing().MatchString(line) {
@@ -123,8 +123,8 @@ func usedUnset(o *output) *Cause {
 	return nil
 }
 
-// usedConstant returns the cause of an error about a member that could not be read, where the line of source above the
-// caret reads it from a constant that is named like a variable, as const { API_KEY } = process.env makes one; else nil.
+// usedConstant returns the cause of an error about a member of an undefined value, if the source line above the caret
+// reads it from a constant named like a variable, as in const { API_KEY } = process.env; nil for any other.
 func usedConstant(o *output, member string) *Cause {
 	for i, text := range o.all {
 		if i+1 == len(o.all) || !caret().MatchString(o.all[i+1]) {
@@ -139,8 +139,8 @@ func usedConstant(o *output, member string) *Cause {
 	return nil
 }
 
-// requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
-// value; nil if it does not.
+// requiredVariables returns the cause of a help text that lists required variables, if they have no value; nil if it
+// does not.
 func requiredVariables(o *output) *Cause {
 	at := slices.IndexFunc(o.all, requiredHeading().MatchString)
 	if at < 0 {
@@ -162,7 +162,7 @@ func requiredVariables(o *output) *Cause {
 	return unsetCause(o, [][]string{names}, "")
 }
 
-// unsetCause returns the cause of groups of missing variables, nil for none; text is what says so.
+// unsetCause returns the cause of groups of missing variables, nil for none; text is what reports them.
 func unsetCause(o *output, groups [][]string, text string) *Cause {
 	if len(groups) == 0 {
 		return nil
@@ -187,8 +187,8 @@ func unsetCause(o *output, groups [][]string, text string) *Cause {
 	return unsetCauseWith(o, groups, all, all, text)
 }
 
-// unsetCauseWith returns the cause of groups of missing variables of which text says that they are needed: all words
-// them for a fix, and sentence for a sentence.
+// unsetCauseWith returns the cause of groups of missing variables; all and sentence name them in a fix and in the
+// title.
 func unsetCauseWith(o *output, groups [][]string, all, sentence, text string) *Cause {
 	c := &Cause{Kind: Variable, Variables: groups}
 	switch {
@@ -206,7 +206,7 @@ func unsetCauseWith(o *output, groups [][]string, all, sentence, text string) *C
 	}
 	flags := flagsIn(text)
 	if len(flags) == 0 && len(groups) == 1 {
-		flags = flagsIn(o.behind)
+		flags = flagsIn(o.context)
 	}
 	if len(flags) > 0 {
 		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// question returns the cause of a server that asks a question on a terminal; nil if it asks none.
+// question returns the cause of a server that waits for an answer on a terminal; nil if it does not.
 func question(out Output) *Cause {
 	asked := out.Question
 	if asked == "" && out.Alive {
@@ -32,11 +32,11 @@ func question(out Output) *Cause {
 	}
 }
 
-// FullScreen is what Asks returns for a program that draws on the whole screen, whatever it shows there.
+// FullScreen is what Asks returns for a program with a full-screen interface.
 const FullScreen = "whole screen"
 
-// Asks returns the question in a text whose line has not ended, without colours; empty if it is none. A program that
-// draws on the whole screen of a terminal waits for its user too.
+// Asks returns the question in a line that has not ended, without colours; empty if it is none. A program with a
+// full-screen interface waits for its user too.
 func Asks(pending string) string {
 	if strings.Contains(pending, ansi.SetModeAltScreenSaveCursor) {
 		return FullScreen
@@ -49,8 +49,7 @@ func Asks(pending string) string {
 	return ""
 }
 
-// prompted returns the last question that a library for prompts has drawn, above the lines for the answer; empty if
-// there is none.
+// prompted returns the last question that a prompt library has drawn; empty if there is none.
 func prompted(o Output) string {
 	for _, text := range slices.Backward(slices.Concat(o.Stderr, o.Stdout)) {
 		if found := prompt().FindStringSubmatch(firstDrawn(text[:min(len(text), maxBytes)])); found != nil {
@@ -60,7 +59,7 @@ func prompted(o Output) string {
 	return ""
 }
 
-// firstDrawn returns what a line says before it is erased and drawn again, as prompts do with each key; without
+// firstDrawn returns the first text of a line that is erased and redrawn, as prompts are with each key; without
 // colours.
 func firstDrawn(line string) string {
 	for part := range strings.SplitSeq(erase().ReplaceAllString(line, "\r"), "\r") {
