@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/keyring"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/stdio"
 )
 
 // NewSources returns where references in the config get their values from. Ctrl-C ends the wait for them, and a program
@@ -41,7 +41,7 @@ func NewSources(k *Keyboard, flags *cli.Flags) *config.Sources {
 			ctx, cancel := k.uninterrupted()
 			defer cancel()
 			limit, flag := flags.ReferenceTime()
-			text, err := servers.Printed(ctx, limit, command, folder, environ)
+			text, err := stdio.Output(ctx, limit, command, folder, environ)
 			if flag != "" && errors.Is(err, context.DeadlineExceeded) {
 				err = exit.Fail(err, fault.KindTimeout, flag+" gives more time")
 			}

@@ -25,6 +25,8 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/proxy"
+	"toolx/pkg/servers/wire"
 )
 
 // Options say which server is run, and where what is no message goes.
@@ -123,7 +125,7 @@ func Run(_ context.Context, o Options) error {
 	signal.Notify(signals, cli.EndingSignals()...)
 	defer signal.Stop(signals)
 
-	code, err := servers.Proxy(server, servers.ProxyOptions{
+	code, err := servers.Proxy(server, proxy.Options{
 		In: o.Out.Console.In, Out: o.Out.Stdout, Err: o.Out.Console.Err,
 		Signals:    signals,
 		MaxMessage: limit,
@@ -148,7 +150,7 @@ func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, 
 		}
 	}
 	if adHoc, err := a.Flags.AdHoc(o.command); adHoc != nil || err != nil {
-		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
+		return adHoc, cmp.Or(limit, wire.DefaultMaxMessage), err
 	}
 	loaded, err := a.Consent.LoadConfig()
 	if err != nil {
@@ -163,5 +165,5 @@ func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, 
 	if server.Disabled {
 		return nil, 0, servers.Disabled(server)
 	}
-	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
+	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, wire.DefaultMaxMessage), nil
 }

@@ -20,7 +20,7 @@ import (
 	"toolx/cmd/toolset"
 	"toolx/pkg/fault"
 	"toolx/pkg/serve"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Options say what is served, and where.
@@ -109,7 +109,7 @@ func Run(ctx context.Context, o Options) error {
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
 	served := serve.New(ctx, build.Version(), box.Executor, tools)
-	limit := cmp.Or(box.Config().Defaults.MaxMessage, servers.DefaultMaxMessage)
+	limit := cmp.Or(box.Config().Defaults.MaxMessage, wire.DefaultMaxMessage)
 	run := func() error {
 		return served.Stdio(ctx, o.Out.Console.In, stdout, limit, func(text string) { o.Out.Log.Warn(text) })
 	}

@@ -38,11 +38,30 @@ type handshake struct {
 // run performs the handshake, in the way of the pinned revision, or in that of the era
 // that the server turns out to be of, and reports what was offered and chosen.
 func (h *handshake) run(ctx context.Context) error {
-	err := h.link.agree(ctx, h)
+	var err error
+	switch link := h.link.(type) {
+	case sharedServer:
+		err = h.join(ctx, link)
+	case olderTransport:
+		err = remoteHandshake{h, link}.agree(ctx)
+	default:
+		err = h.initializeFirst(ctx)
+	}
 	if err == nil && h.offered != "" { // else the holder has offered one, and said so
 		h.tellChoice()
 	}
 	return err
+}
+
+// sharedServer is a transport to a server that another process has performed the handshake with.
+type sharedServer interface {
+	attach(ctx context.Context, watch bool) (*welcome, error)
+}
+
+// olderTransport is a transport whose servers may be of any era, and may know only an older form of it.
+type olderTransport interface {
+	FallBack(ctx context.Context) error // to the older form
+	Reset()                             // to the beginning
 }
 
 // pinsModern reports whether only a revision of the era without initialize is wanted.
@@ -55,9 +74,9 @@ func (h *handshake) modernAlone(ctx context.Context) error {
 	return h.pinned(h.modern(ctx, h.dial.Protocol, 0), h.dial.Protocol)
 }
 
-// agree implements link. Today's servers on stdio all know initialize and answer it fastest, so that is asked first; a
+// initializeFirst performs the handshake with a server on stdio. Today's servers on stdio all know initialize and answer it fastest, so that is asked first; a
 // server that refuses it may be one of the revision without it.
-func (t *stdio) agree(ctx context.Context, h *handshake) error {
+func (h *handshake) initializeFirst(ctx context.Context) error {
 	switch {
 	case h.dial.pinsModern():
 		return h.modernAlone(ctx)
@@ -223,7 +242,7 @@ func (h *handshake) pinned(err error, version string) error {
 	if errors.As(old.reason, &failure) {
 		return failure
 	}
-	failure = h.link.newFailure(diagnose.EndingRefused)
+	failure = h.link.NewFailure(diagnose.EndingRefused)
 	failure.Waiting = string(mcp.MethodServerDiscover)
 	failure.Reason = pinError(fmt.Errorf("it does not speak %s: %w", version, old.reason))
 	return failure
@@ -341,15 +360,14 @@ func judgeDiscoveryResult(result json.RawMessage) error {
 // remoteHandshake is a handshake over HTTP.
 type remoteHandshake struct {
 	*handshake
-	remote *remote
+	remote olderTransport
 }
 
-// agree implements link: it goes at first the way that led to a session before, if there was one.
-func (t *remote) agree(ctx context.Context, with *handshake) error {
-	if with.dial.pinsModern() {
-		return with.modernAlone(ctx)
+// agree goes at first the way that led to a session before, if there was one.
+func (h remoteHandshake) agree(ctx context.Context) error {
+	if h.dial.pinsModern() {
+		return h.modernAlone(ctx)
 	}
-	h := remoteHandshake{with, t}
 	if mcp.IsValidProtocolVersion(h.dial.Protocol) || h.dial.Protocol == "legacy" || h.dial.server.Transport != "" {
 		_, err := h.findWay(ctx, probeLimit)
 		return err
@@ -366,7 +384,7 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 			return err
 		}
 		eraMemory{h.dial.EraFile}.remember(h.dial.launch.URL, wayUnknown)
-		h.remote.reset()
+		h.remote.Reset()
 	}
 	limit := probeLimit
 	if before == wayModern {
@@ -382,7 +400,7 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 // goWay performs the handshake of the older era in one way.
 func (h remoteHandshake) goWay(ctx context.Context, to way) error {
 	if to == wayOld {
-		if err := h.remote.fallBack(ctx); err != nil {
+		if err := h.remote.FallBack(ctx); err != nil {
 			return err
 		}
 	}
@@ -435,7 +453,7 @@ func (d dial) legacyVersion() string {
 // initializeOld performs the handshake over the older HTTP with SSE; first is why
 // streamable HTTP was given up, nil where it was not tried.
 func (h remoteHandshake) initializeOld(ctx context.Context, first error) error {
-	err := h.remote.fallBack(ctx)
+	err := h.remote.FallBack(ctx)
 	if err == nil {
 		err = h.legacy(ctx, h.dial.legacyVersion())
 	}

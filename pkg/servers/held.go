@@ -70,7 +70,7 @@ func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 	return h
 }
 
-// begin implements link.
+// Begin implements link.
 func (h *held) Begin() error {
 	go func() { h.lost(h.conn.read(h.take)) }()
 	return nil
@@ -203,26 +203,26 @@ func (h *held) after(answered <-chan reported) (report, error) {
 }
 
 // attach makes the server ready, and tells what it is. The error is a *Failure, ctx's, or the holder's.
-func (h *held) attach(ctx context.Context, watch bool) error {
+func (h *held) attach(ctx context.Context, watch bool) (*welcome, error) {
 	bounded, stop := h.whileAnswering(ctx)
 	defer stop()
 	r, err := h.ask(bounded, methodAttach, rawjson.Build("watch", watch))
 	switch {
 	case bounded.Err() != nil && ctx.Err() == nil && !wire.Closed(h.Done):
-		return h.silent()
+		return nil, h.silent()
 	case err != nil:
-		return err
+		return nil, err
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case r.Failure != nil:
-		return r.Failure.failure()
+		return nil, r.Failure.failure()
 	case r.Err != nil:
-		return r.Err.err()
+		return nil, r.Err.err()
 	case r.Welcome == nil:
-		return errOtherToolx
+		return nil, errOtherToolx
 	}
 	h.welcome = r.Welcome
-	return nil
+	return h.welcome, nil
 }
 
 // whileAnswering returns a context that also ends when the holder turns out to answer nothing.
@@ -254,7 +254,7 @@ func (h *held) silent() *diagnose.Failure {
 	return failure
 }
 
-func (h *held) roundTrip(
+func (h *held) RoundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (wire.Message, error) {
 	r, err := h.ask(ctx, methodRequest, rawjson.Build("method", method, "safe", h.safe(method, params),
@@ -282,7 +282,7 @@ func (h *held) roundTrip(
 	return wire.Read(r.message), nil // the holder has checked it
 }
 
-func (h *held) send(_ context.Context, f wire.Frame) error {
+func (h *held) Send(_ context.Context, f wire.Frame) error {
 	notification, err := wire.NewNotification(methodSend, map[string][]byte{"frame": f.Bytes})
 	if err != nil {
 		return err
@@ -291,16 +291,16 @@ func (h *held) send(_ context.Context, f wire.Frame) error {
 	return nil
 }
 
-// shutdown leaves the server to its holder.
-func (h *held) shutdown(context.Context) {
+// Close leaves the server to its holder.
+func (h *held) Close(context.Context) {
 	h.once.Do(func() { close(h.Closing) })
 	h.conn.cut()
 }
 
-func (h *held) kill() { _ = h.conn.Close() }
+func (h *held) Kill() { _ = h.conn.Close() }
 
-// newFailure gathers what the holder knows of the server now.
-func (h *held) newFailure(ending diagnose.Ending) *diagnose.Failure {
+// NewFailure gathers what the holder knows of the server now.
+func (h *held) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	limited, cancel := context.WithTimeout(context.Background(), failurePatience)
 	defer cancel()
 	ctx, stop := h.whileAnswering(limited)
@@ -331,27 +331,27 @@ type Held struct {
 	Age    time.Duration
 }
 
-// processID implements link: while the holder starts the server, it tells of its process.
+// ProcessID implements link: while the holder starts the server, it tells of its process.
 func (h *held) ProcessID() int { return int(h.startedPID.Load()) }
 
 func (h *held) SessionKey() string { return h.key }
 
-// agree implements link: it performs the part of the handshake that is left where a holder has performed it.
-func (h *held) agree(ctx context.Context, with *handshake) error {
-	if err := h.attach(ctx, with.dial.Watches); err != nil {
-		var failure *diagnose.Failure
-		if errors.As(err, &failure) || ctx.Err() != nil {
-			return err
-		}
-		failure = h.localFailure(diagnose.EndingUnusable)
-		failure.Reason = fmt.Errorf("server '%s': %w", h.Server, err)
+// join performs the part of the handshake that is left where a holder has performed it.
+func (h *handshake) join(ctx context.Context, over sharedServer) error {
+	w, err := over.attach(ctx, h.dial.Watches)
+	var failure *diagnose.Failure
+	switch {
+	case errors.As(err, &failure) || err != nil && ctx.Err() != nil:
+		return err
+	case err != nil:
+		failure = h.link.NewFailure(diagnose.EndingUnusable)
+		failure.Reason = fmt.Errorf("server '%s': %w", h.Name, err)
 		return failure
 	}
-	w := h.welcome
-	with.Protocol, with.PID, with.overHTTP = w.Protocol, w.PID, w.URL != ""
-	with.introduce(w.Info, w.Capabilities, w.Instructions)
-	with.Held = &Held{w.Reused, w.Age}
-	with.tellHeld(w)
+	h.Protocol, h.PID, h.overHTTP = w.Protocol, w.PID, w.URL != ""
+	h.introduce(w.Info, w.Capabilities, w.Instructions)
+	h.Held = &Held{w.Reused, w.Age}
+	h.tellHeld(w)
 	return nil
 }
 
@@ -384,7 +384,7 @@ func (h *handshake) tellHeld(w *welcome) {
 }
 
 func (h *held) Stderr(n int) (lines []string, total int, path string) {
-	failure := h.newFailure(diagnose.EndingClosed)
+	failure := h.NewFailure(diagnose.EndingClosed)
 	lines = diagnose.LastOf(failure.StderrTail, n)
 	return lines, failure.StderrLines, failure.StderrPath
 }

@@ -298,7 +298,7 @@ func (s *Sessions) ask(ctx context.Context, key, method string) (*SessionInfo, e
 		return nil, err
 	}
 	h := newHeld("", conn, nil)
-	defer h.shutdown(ctx)
+	defer h.Close(ctx)
 	_ = h.Begin()
 	return h.info(ctx, method)
 }
@@ -352,11 +352,11 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 	_ = h.Begin()
 	told, err := h.info(ctx, methodWatch)
 	if err != nil {
-		h.shutdown(ctx)
+		h.Close(ctx)
 		return nil, err
 	}
 	return func(yield func(string) bool) {
-		defer h.shutdown(ctx)
+		defer h.Close(ctx)
 		var log tail
 		for log.follow(told.StderrPath, yield) && more && ctx.Err() == nil {
 			wire.WaitFor(ctx, h.Done, followPause)

@@ -26,6 +26,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -195,7 +196,7 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 // accept serves a client.
 func (h *holder) accept(ctx context.Context, conn net.Conn) {
 	c := &client{
-		heldConn: newHeldConn(conn, maxQueued+2*int(cmp.Or(h.spec.MaxMessage, DefaultMaxMessage))), holder: h,
+		heldConn: newHeldConn(conn, maxQueued+2*int(cmp.Or(h.spec.MaxMessage, wire.DefaultMaxMessage))), holder: h,
 		cancels: make(map[string]context.CancelCauseFunc),
 	}
 	h.mu.Lock()
@@ -519,7 +520,7 @@ func (h *holder) welcome(s *Session, reused bool, log string) *welcome {
 		w.Age = time.Since(h.openedAt)
 	}
 	if w.URL == "" {
-		w.Command = commandOf(&h.spec.Launch)
+		w.Command = stdio.CommandOf(&h.spec.Launch)
 	}
 	return w
 }

@@ -65,13 +65,13 @@ func (c *client) handle(ctx context.Context, m wire.Message) {
 		session := h.current()
 		if json.Unmarshal(m.Params, &send) == nil && session != nil {
 			// The server's end is told elsewhere.
-			h.served.Go(func() { _ = session.link.send(ctx, wire.ReadFrame(send.Frame)) })
+			h.served.Go(func() { _ = session.link.Send(ctx, wire.ReadFrame(send.Frame)) })
 		}
 	case methodFailure:
 		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
 			var r report
 			if session := h.current(); session != nil {
-				r.Failure = newFailureData(session.link.newFailure(diagnose.Ending(rawjson.GetText(m.Params, "ending"))))
+				r.Failure = newFailureData(session.link.NewFailure(diagnose.Ending(rawjson.GetText(m.Params, "ending"))))
 			}
 			c.put(r.reply(m.ID))
 		})
@@ -174,7 +174,7 @@ func (c *client) request(ctx context.Context, params json.RawMessage) report {
 		h.calls++
 	}
 	h.mu.Unlock()
-	m, err := session.link.roundTrip(context.WithValue(ctx, heldRequestKey{}, request), method, changed, header)
+	m, err := session.link.RoundTrip(context.WithValue(ctx, heldRequestKey{}, request), method, changed, header)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.requests, request.id)

@@ -103,7 +103,7 @@ func newRemote(d dial) (*remote, error) {
 		t.base, err = NewHTTPBase(d.launch, d.HTTP)
 	}
 	if err != nil {
-		failure := t.newFailure(diagnose.EndingMisconfigured)
+		failure := t.NewFailure(diagnose.EndingMisconfigured)
 		failure.Reason = err
 		return nil, failure
 	}
@@ -116,8 +116,8 @@ func newRemote(d dial) (*remote, error) {
 	return t, nil
 }
 
-// reset begins anew, without session and revision.
-func (t *remote) reset() {
+// Reset begins anew, without session and revision.
+func (t *remote) Reset() {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	if t.stream != nil {
@@ -161,9 +161,9 @@ type posted struct {
 
 type postedKey struct{}
 
-// roundTrip sends a request and waits for its reply. Where the server no longer knows the session, it begins a new one,
+// RoundTrip sends a request and waits for its reply. Where the server no longer knows the session, it begins a new one,
 // once, and sends the request again if that is safe.
-func (t *remote) roundTrip(
+func (t *remote) RoundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (wire.Message, error) {
 	session := t.sessionID()
@@ -279,7 +279,7 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 	}
 }
 
-func (t *remote) send(ctx context.Context, f wire.Frame) error {
+func (t *remote) Send(ctx context.Context, f wire.Frame) error {
 	if wire.Closed(t.Done) {
 		return diagnose.Of(t.Peer, "")
 	}
@@ -308,7 +308,7 @@ func (t *remote) postLater(f wire.Frame) bool {
 		defer func() { <-t.slots }()
 		ctx, cancel := context.WithTimeout(t.life, postLimit)
 		defer cancel()
-		if err := t.send(ctx, f); err != nil && t.life.Err() == nil {
+		if err := t.Send(ctx, f); err != nil && t.life.Err() == nil {
 			t.tell(slog.LevelDebug, "did not take a message: %v", err)
 		}
 	})
@@ -330,16 +330,16 @@ func (t *remote) start(f func()) bool {
 	return !t.ended
 }
 
-// shutdown lets messages that are on their way arrive, tells the server that the
+// Close lets messages that are on their way arrive, tells the server that the
 // session is over, and ends everything. It takes deleteGrace for each at most.
-func (t *remote) shutdown(ctx context.Context) {
+func (t *remote) Close(ctx context.Context) {
 	t.once.Do(func() {
 		close(t.Closing)
 		t.settlePosts(ctx)
 		if !wire.Closed(t.Done) && t.life.Err() == nil {
 			t.endSession(ctx)
 		}
-		t.kill()
+		t.Kill()
 		t.closeMu.Lock()
 		t.ended = true
 		t.closeMu.Unlock()
@@ -395,12 +395,12 @@ func (t *remote) settlePosts(ctx context.Context) {
 	}
 }
 
-func (t *remote) kill() {
-	t.Fail(t.newFailure(diagnose.EndingClosed))
+func (t *remote) Kill() {
+	t.Fail(t.NewFailure(diagnose.EndingClosed))
 	t.end()
 }
 
-func (t *remote) newFailure(ending diagnose.Ending) *diagnose.Failure {
+func (t *remote) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	failure := &diagnose.Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
 	if t.address != nil {
 		failure.URL = t.address.Redacted()
@@ -428,7 +428,7 @@ func (t *remote) explain(method string, err error) error {
 	}
 	told := *failed
 	told.Method = method
-	failure := t.newFailure(told.ending())
+	failure := t.NewFailure(told.ending())
 	failure.Waiting, failure.Reason = method, &told
 	return failure
 }

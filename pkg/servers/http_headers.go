@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/textproto"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 )
 
 // headersTime bounds a headersCommand.
@@ -53,28 +53,11 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) {
 	command := exec.Command(d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
 	command.Dir, command.Env = d.launch.Cwd, d.launch.Env
-	text, err := printed(ctx, command, headersTime)
+	text, err := stdio.Run(ctx, command, headersTime)
 	if err != nil {
 		return nil, err
 	}
 	return parseHeaders(text)
-}
-
-// cappedBuffer keeps the beginning of what is written to it, and takes no more.
-type cappedBuffer struct {
-	most int
-	text bytes.Buffer
-	cut  bool
-}
-
-func (b *cappedBuffer) Write(text []byte) (int, error) {
-	kept := text[:min(len(text), b.most-b.text.Len())]
-	b.cut = b.cut || len(kept) < len(text)
-	b.text.Write(kept)
-	if b.cut {
-		return len(kept), io.ErrShortWrite // ends a program that never stops
-	}
-	return len(text), nil
 }
 
 // parseHeaders reads headers: an object of JSON, or lines such as "Name: content".

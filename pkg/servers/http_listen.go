@@ -36,7 +36,7 @@ type standingStream struct {
 	delay     time.Duration // before the next attempt
 }
 
-// listen opens the standing stream of a legacy session. Servers need not have one.
+// Listen opens the standing stream of a legacy session. Servers need not have one.
 func (t *remote) Listen() {
 	if t.modern() || t.oldStream() != nil {
 		return
@@ -172,7 +172,7 @@ func (s *standingStream) answersPing() bool {
 	var failure *diagnose.Failure
 	switch {
 	case ctx.Err() != nil:
-		failure = s.newFailure(diagnose.EndingUnanswered)
+		failure = s.NewFailure(diagnose.EndingUnanswered)
 		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, diagnose.Rounded(s.Longest))
 		err = failure
 	case !errors.As(err, &failure):

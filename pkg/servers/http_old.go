@@ -33,12 +33,12 @@ func (t *remote) oldStream() *oldStream {
 	return t.stream
 }
 
-// fallBack switches to the older HTTP with SSE: it opens the stream and waits for its first event. The error is a
+// FallBack switches to the older HTTP with SSE: it opens the stream and waits for its first event. The error is a
 // *Failure, or the context's.
-func (t *remote) fallBack(ctx context.Context) error {
+func (t *remote) FallBack(ctx context.Context) error {
 	life, cancel := context.WithCancel(t.life)
 	stream := &oldStream{cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
-	t.reset()
+	t.Reset()
 	t.stateMu.Lock()
 	t.stream = stream
 	t.stateMu.Unlock()
@@ -122,7 +122,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL
 func (t *remote) lose(stream *oldStream, err error) {
 	stream.err = err
 	if t.agreed(stream) && t.life.Err() == nil {
-		failure := t.newFailure(diagnose.EndingGone)
+		failure := t.NewFailure(diagnose.EndingGone)
 		failure.Reason = errors.New("it ended the stream of events")
 		if !errors.Is(err, io.EOF) {
 			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))

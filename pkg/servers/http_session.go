@@ -21,7 +21,7 @@ func (s *Session) renew(ctx context.Context, d dial, over *remote, session strin
 		return nil
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))
-	over.reset()
+	over.Reset()
 	bounded, stop := exec.WithLimit(ctx, d.StartTimeout)
 	defer stop()
 	if _, err := s.initializeAt(bounded, s.Protocol); err != nil {

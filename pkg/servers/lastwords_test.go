@@ -34,6 +34,7 @@ const nodeFrames = `    at Module._resolveFilename (node:internal/modules/cjs/lo
 // The reason of a crash is shown wherever its runtime prints it (MCP-4).
 func TestLinesThatTellWhy(t *testing.T) {
 	long := strings.Repeat("listening\n", 30)
+	const most = 10 // lines of stderr that a failure shows
 	for _, test := range []struct{ name, stderr, want string }{
 		{"node", nodeStack, "Error: Cannot find module './missing'"},
 		{"node, code", "node:internal/errors:1\n" + long + "Error [ERR_X]: gone\n" + nodeFrames, "Error [ERR_X]: gone"},
@@ -46,11 +47,11 @@ func TestLinesThatTellWhy(t *testing.T) {
 	} {
 		lines := strings.Split(test.stderr, "\n")
 		whole := slices.Clone(lines)
-		failure := &diagnose.Failure{Stderr: cause.Telling(lines, failureLines), StderrTail: lines}
+		failure := &diagnose.Failure{Stderr: cause.Telling(lines, most), StderrTail: lines}
 		if got := failure.Cause().Line; got != test.want {
 			t.Errorf("%s: the last words are %q, want %q", test.name, got, test.want)
 		}
-		if len(failure.Stderr) > failureLines || !slices.Contains(failure.Stderr, test.want) {
+		if len(failure.Stderr) > most || !slices.Contains(failure.Stderr, test.want) {
 			t.Errorf("%s: the lines are %q", test.name, failure.Stderr)
 		}
 		if !slices.Equal(lines, whole) {

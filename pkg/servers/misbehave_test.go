@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )
 
@@ -224,7 +225,7 @@ func behave(t *testing.T, mode string, want behaviour) {
 		s.events.await(func() bool { return s.classes() == want.seen })
 		s.close()
 	default:
-		s.session.link.(*stdio).stdinGrace = ample
+		s.session.link.(*stdio.Transport).StdinGrace = ample
 		s.closeWithin(ample)
 	}
 	if got := s.classes(); got != want.seen {

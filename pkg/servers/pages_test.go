@@ -80,11 +80,11 @@ type pagesLink struct {
 	pages int
 }
 
-func (l *pagesLink) newFailure(ending diagnose.Ending) *diagnose.Failure {
+func (l *pagesLink) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	return &diagnose.Failure{Server: "s", Ending: ending}
 }
 
-func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (wire.Message, error) {
+func (l *pagesLink) RoundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (wire.Message, error) {
 	if l.pages--; l.pages < 0 {
 		<-ctx.Done()
 		return wire.Message{}, &diagnose.Abandoned{Err: ctx.Err()}

@@ -692,7 +692,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	o.BaseDelay = cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
 	o.StartTimeout = cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout)
 	o.Elsewhere = cmp.Or(o.Elsewhere, elsewhereWait)
-	o.MaxMessage = cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage)
+	o.MaxMessage = cmp.Or(server.MaxMessage, o.MaxMessage, wire.DefaultMaxMessage)
 	o.Protocol = cmp.Or(o.Protocol, server.Protocol)
 	o.HTTP.Secret = o.Secret
 	return dial{Options: o, server: server}
@@ -756,7 +756,7 @@ func (p *Pool) Kill() {
 		}
 		o.cancel()
 		if wire.Closed(o.done) && o.session != nil {
-			o.session.link.kill()
+			o.session.link.Kill()
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )
 
@@ -99,7 +100,7 @@ func TestDeathIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			if mode == "good" {
-				first.link.kill() // from outside, as with kill -9
+				first.link.Kill() // from outside, as with kill -9
 			} else {
 				_, _ = first.CallTool(t.Context(), exec.Request{Name: "echo", Arguments: []byte(`{"message":"x"}`)})
 			}
@@ -114,7 +115,7 @@ func TestDeathIsTold(t *testing.T) {
 			if _, err := pool.Open(t.Context(), "fake"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := first.link.(*stdio).process.stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+			if _, err := first.link.(*stdio.Transport).Process.Stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 				t.Errorf("the stdin of the first life is left open: %v", err)
 			}
 			pool.Close(t.Context())

@@ -20,6 +20,8 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/proxy"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )
 
@@ -46,7 +48,7 @@ type proxied struct {
 }
 
 // newProxied starts a Proxy; change may change its options. It has ended when the test ends.
-func newProxied(t *testing.T, server *config.Server, change func(*ProxyOptions)) *proxied {
+func newProxied(t *testing.T, server *config.Server, change func(*proxy.Options)) *proxied {
 	t.Helper()
 	p := &proxied{t: t, events: &events{}, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
 	stderr, err := os.Create(p.stderr)
@@ -58,7 +60,7 @@ func newProxied(t *testing.T, server *config.Server, change func(*ProxyOptions))
 	p.in, p.out, p.lines = inW, out, bufio.NewReaderSize(out, 1<<20)
 	bus := &exec.Bus{}
 	bus.Subscribe(p.events.take)
-	options := ProxyOptions{In: in, Out: outW, Err: stderr, Bus: bus}
+	options := proxy.Options{In: in, Out: outW, Err: stderr, Bus: bus}
 	if change != nil {
 		change(&options)
 	}
@@ -281,7 +283,7 @@ func TestProxyChangesNothing(t *testing.T) {
 			// A client keeps stdin open until it has what it asked for.
 			out := &awaited{Writer: &gotOut, left: stdout.Len(), all: make(chan struct{})}
 			in := &heldOpen{Reader: strings.NewReader(requests), until: out.all}
-			code, err := Proxy(entry, ProxyOptions{In: in, Out: out, Err: &gotErr})
+			code, err := Proxy(entry, proxy.Options{In: in, Out: out, Err: &gotErr})
 			if err != nil || code != direct.ProcessState.ExitCode() {
 				t.Errorf("ended with %d, %v; want %d", code, err, direct.ProcessState.ExitCode())
 			}
@@ -325,99 +327,6 @@ func (h *heldOpen) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// passed is what a client reads of a stdout that comes in chunks of the given size, and what is told of the rest.
-func passed(stdout []byte, size int) (out string, told []wire.PollutedLine) {
-	var buffer bytes.Buffer
-	bus := &exec.Bus{}
-	bus.Subscribe(func(event exec.Event) {
-		if line, is := event.(wire.PollutedLine); is {
-			told = append(told, line)
-		}
-	})
-	p := newProxy("server", ProxyOptions{Out: &buffer, Bus: bus, MaxMessage: 1 << 20})
-	p.process = &process{started: time.Now()}
-	p.stdout.Read(&chunks{stdout, size})
-	return buffer.String(), told
-}
-
-// chunks is a reader that gives at most size bytes at a time.
-type chunks struct {
-	rest []byte
-	size int
-}
-
-func (c *chunks) Read(b []byte) (int, error) {
-	if len(c.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b[:min(c.size, len(b))], c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
-}
-
-// TestProxyPasses holds what becomes of bytes.
-func TestProxyPasses(t *testing.T) {
-	const both = ping + "\n" + pong + "\n"
-	for _, test := range []struct {
-		name, stdout, want string
-		told               int
-	}{
-		{"blanks in and around a message", " { \"jsonrpc\" : \"2.0\",\t\"method\":\"x\" } \n", "{ \"jsonrpc\" : \"2.0\",\t\"method\":\"x\" }\n", 0},
-		{"no newline at the end", ping + "\n" + pong, both, 1},
-		{"nothing but glue", ping + pong, both, 1},
-		{"CR LF", ping + "\r\n" + pong + "\r\n", both, 2},
-		{"CR alone", ping + "\r" + pong + "\r", both, 2},
-		{"a carriage return between values", "{\"jsonrpc\":\"2.0\",\r\"method\":\"x\"}\n", `{"jsonrpc":"2.0","method":"x"}` + "\n", 0},
-		{"a batch", "[" + ping + ", " + pong + "]\n", both, 1},
-		{"a large batch", "[" + strings.Repeat(ping+",", 999) + ping + "]\n", strings.Repeat(ping+"\n", 1000), 1},
-		{"many messages on a line", strings.Repeat(ping, 1000) + "\n", strings.Repeat(ping+"\n", 1000), 999},
-		{"a log record with a method", `{"level":30,"method":"GET","url":"/x"}` + "\n" + pong + "\n", pong + "\n", 1},
-		{"an answer without a version", `{"id":1,"result":{}}` + "\n", `{"id":1,"result":{}}` + "\n", 0},
-		{"a broken answer", `{"jsonrpc":"2.0","id":1,"result":` + "\n" + pong + "\n", pong + "\n", 1},
-		{"text that quotes a request", "got: " + ping + " ok\n", "", 1},
-		{"text before an answer", "sent: " + pong + " ok\n", pong + "\n", 2},
-		{"an answer with an answer inside", `{"jsonrpc":"2.0","id":1,"result":{"x":` + pong + "}}\n", `{"jsonrpc":"2.0","id":1,"result":{"x":` + pong + "}}\n", 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			for _, size := range []int{1, 7, len(test.stdout)} {
-				out, told := passed([]byte(test.stdout), size)
-				if out != test.want {
-					t.Errorf("in chunks of %d: %.300q, want %.300q", size, out, test.want)
-				}
-				if size == len(test.stdout) && len(told) != test.told {
-					t.Errorf("told %d times, want %d", len(told), test.told)
-				}
-			}
-		})
-	}
-}
-
-// FuzzProxy proves that whatever a server writes, in whatever chunks, a client reads
-// whole lines of valid JSON, each an object.
-func FuzzProxy(f *testing.F) {
-	for _, seed := range []string{
-		ping + "\n" + pong + "\n", "text\n" + pong, "{\n\"jsonrpc\":\"2.0\",\n\"method\":\"a\\nb\"\n}\n",
-		wire.BOM + pong + "\r\n",
-		"[" + ping + "]\n", ping[:9] + "\nlog\n" + ping[9:] + "\n", "{\"jsonrpc\":\"2.0\",\r\"method\":\"\xff\x01\"}\n",
-		ping + pong,
-	} {
-		f.Add([]byte(seed), 3)
-	}
-	f.Fuzz(func(t *testing.T, stdout []byte, size int) {
-		out, _ := passed(stdout, 1+max(0, size)%80)
-		if out != "" && !strings.HasSuffix(out, "\n") {
-			t.Fatalf("%q does not end in a newline", out)
-		}
-		for line := range strings.Lines(out) {
-			content := strings.TrimSuffix(line, "\n")
-			if !json.Valid([]byte(content)) || content[0] != '{' || strings.ContainsAny(content, "\r\n") ||
-				!utf8.ValidString(content) {
-				t.Fatalf("%q reached the client", line)
-			}
-		}
-	})
 }
 
 // TestProxyEndsWithTheServer proves that a server's end is the proxy's, with its exit
@@ -528,14 +437,14 @@ func TestProxyWaitsForTheClient(t *testing.T) {
 	const count = 20000
 	client := &gate{begun: make(chan struct{}), open: make(chan struct{})}
 	p := newProxied(t, fakeEntry(t, "--count", fmt.Sprint(count), "notification-flood"),
-		func(o *ProxyOptions) { o.Out = client })
+		func(o *proxy.Options) { o.Out = client })
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.in.Close()
 	<-client.begun
 	select {
 	case <-p.ended:
 		t.Error("the server was read on")
-	case <-time.After(stdinGrace + brief): // by when a server would be ended that nobody waits for
+	case <-time.After(stdio.StdinGrace + brief): // by when a server would be ended that nobody waits for
 	}
 	close(client.open)
 	p.end(0)
@@ -547,7 +456,7 @@ func TestProxyWaitsForTheClient(t *testing.T) {
 // TestProxyHasNoLimitToTheServer proves that a message of any size reaches a server.
 func TestProxyHasNoLimitToTheServer(t *testing.T) {
 	t.Parallel()
-	p := newProxied(t, fakeEntry(t, "good"), func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })
+	p := newProxied(t, fakeEntry(t, "good"), func(o *proxy.Options) { o.MaxMessage = 1 << 20 })
 	p.handshake()
 	// An unknown method, so that the answer is small.
 	answer := p.request("large", `"`+strings.Repeat("x", 5<<20)+`"`)
@@ -560,7 +469,7 @@ func TestProxyHasNoLimitToTheServer(t *testing.T) {
 func TestProxyDropsWhatIsTooLong(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, fakeEntry(t, "--bytes", "2000000", "huge-line"),
-		func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })
+		func(o *proxy.Options) { o.MaxMessage = 1 << 20 })
 	p.handshake()
 	p.send(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.request("ping", "{}")
@@ -573,7 +482,7 @@ func TestProxyDropsWhatIsTooLong(t *testing.T) {
 // TestProxyTrace proves that both directions can be watched.
 func TestProxyTrace(t *testing.T) {
 	t.Parallel()
-	p := newProxied(t, fakeEntry(t, "good"), func(o *ProxyOptions) { o.Trace = true })
+	p := newProxied(t, fakeEntry(t, "good"), func(o *proxy.Options) { o.Trace = true })
 	p.request("ping", "{}")
 	sent, received := of[wire.FrameSent](p.events), of[wire.FrameReceived](p.events)
 	if len(sent) != 1 || string(sent[0].Bytes) != `{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}` ||
@@ -593,7 +502,7 @@ func TestProxyCannotStart(t *testing.T) {
 		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, fault.KindConnect, `server "s" cannot be proxied: the proxy stands before a program, and this server has a url`},
 		{&config.Server{Name: "s", Command: "x", Args: []string{"${TOOLX_NOT_SET}"}}, fault.KindUsage, "server 's': variable is not set: TOOLX_NOT_SET (args[0])"},
 	} {
-		_, err := Proxy(test.server, ProxyOptions{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+		_, err := Proxy(test.server, proxy.Options{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 		if err == nil || err.Error() != test.text || fault.KindOf(err) != test.kind {
 			t.Errorf("%v (%s), want %s (%s)", err, fault.KindOf(err), test.text, test.kind)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/proxy"
 	"toolx/pkg/servers/wire"
 )
 
@@ -37,7 +38,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 		t.Run(test.signal.String(), func(t *testing.T) {
 			t.Parallel()
 			signals := make(chan os.Signal, 1)
-			p := newProxied(t, test.server, func(o *ProxyOptions) { o.Signals = signals })
+			p := newProxied(t, test.server, func(o *proxy.Options) { o.Signals = signals })
 			if test.server.Name == "fake" {
 				p.handshake()
 			} else {
@@ -54,7 +55,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 func TestProxyLeavesSignalsToTheServer(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal) // it is taken when it is sent
-	p := newProxied(t, fakeEntry(t, "ignore-sigterm"), func(o *ProxyOptions) { o.Signals = signals })
+	p := newProxied(t, fakeEntry(t, "ignore-sigterm"), func(o *proxy.Options) { o.Signals = signals })
 	p.handshake()
 	signals <- syscall.SIGTERM
 	p.request("ping", "{}")

@@ -68,7 +68,7 @@ func (r *requester) send(ctx context.Context, method string, params json.RawMess
 	dressed := r.dressed(params, token)
 	header := r.header(method, dressed)
 	answer, err := r.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
-		m, err := r.link.roundTrip(ctx, method, params, header)
+		m, err := r.link.RoundTrip(ctx, method, params, header)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (r *requester) notify(ctx context.Context, method mcp.MCPMethod) error {
 		return err
 	}
 	r.link.RPC().Notified()
-	return r.link.send(ctx, notification)
+	return r.link.Send(ctx, notification)
 }
 
 // demand sends a request whose answer must be a result. A JSON-RPC error is returned as an *exec.ToolError with the
@@ -305,7 +305,7 @@ func (r *requester) startError(method mcp.MCPMethod, err error) error {
 	if errors.As(err, &malformed) {
 		err = malformed.Reason // the rest stands in the failure
 	}
-	failure = r.link.newFailure(diagnose.EndingMalformed)
+	failure = r.link.NewFailure(diagnose.EndingMalformed)
 	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(err)
 	var refused *exec.ToolError
 	if errors.As(err, &refused) {

@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 )
 
 // Resources returns the server's resources, all pages, each byte for byte; the list is empty for a server without
@@ -111,7 +112,7 @@ func (sub subscription) resubscribe(ctx context.Context) error {
 
 // unsubscribe ends the subscriptions at a server that lives on. It does not wait for the responses.
 func (sub subscription) unsubscribe(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stdio.FlushTime)
 	defer cancel()
 	for _, uri := range sub.interest.URIs {
 		_, err := sub.session.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri})

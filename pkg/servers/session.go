@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -103,9 +104,9 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	}
 	if err != nil {
 		// A server that failed to start gets little time to end.
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stdio.TermGrace)
 		defer cancel()
-		s.link.shutdown(bounded)
+		s.link.Close(bounded)
 		s.noteLateAnswer(err)
 		s.link.CloseLog(ctx) // what says why it failed is worth the wait
 		return nil, err
@@ -133,7 +134,7 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		held.safe = s.repeatable
 		s.link = held
 	case d.launch.URL == "":
-		s.link = newStdio(d)
+		s.link = stdio.New(d.stdio())
 	default:
 		var err error
 		if d.headers, err = d.gatherHeaders(ctx); err != nil {
@@ -167,6 +168,14 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		s.link.RPC().OnSend = d.holder.sending
 	}
 	return nil
+}
+
+// stdio returns how the server's process is started and talked to.
+func (d dial) stdio() stdio.Options {
+	return stdio.Options{
+		Server: d.server.Name, Bus: d.Bus, Launch: d.launch, MaxMessage: d.MaxMessage, StdinGrace: d.StdinGrace,
+		StderrDir: d.StderrDir,
+	}
 }
 
 // offered returns what the server is told that its client can do; where the server is held, the clients can.
@@ -224,6 +233,24 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 	}
 }
 
+// asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
+func asks(ctx context.Context, l link, between time.Duration) bool {
+	look := time.NewTicker(between)
+	defer look.Stop()
+	for before := ""; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+		question := l.Question()
+		if question != "" && question == before {
+			return true
+		}
+		before = question
+	}
+}
+
 // step runs one part of the start within the time limit and measures it.
 func (s *Session) step(
 	ctx context.Context, d dial, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
@@ -246,7 +273,7 @@ func (s *Session) step(
 		return refused // whatever took the rest of the time
 	}
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		silent := s.link.newFailure(diagnose.EndingSilent)
+		silent := s.link.NewFailure(diagnose.EndingSilent)
 		silent.Waiting = string(method)
 		var abandoned *diagnose.Abandoned
 		if errors.As(err, &abandoned) && abandoned.Why != "" && silent.Ending == diagnose.EndingSilent {
@@ -421,4 +448,4 @@ func (s *Session) Stderr(n int) (lines []string, total int, path string) {
 
 // Close ends the session: it closes stdin, sends SIGTERM, then SIGKILL, each after a bounded wait, which ends early
 // when ctx does. It returns when the process is gone.
-func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
+func (s *Session) Close(ctx context.Context) { s.link.Close(ctx) }

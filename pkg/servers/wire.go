@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )
 
@@ -23,12 +24,12 @@ type Wire struct {
 // Process is the Wire of a server's process that toolx has started for it.
 type Process struct {
 	Wire
-	program *stdio
+	program *stdio.Transport
 }
 
 // Dial starts a server's process and sends nothing to it. The error is a *Failure.
 func Dial(server *config.Server, launch *config.Resolved, options Options) (*Process, error) {
-	program := newStdio(options.dial(server, launch))
+	program := stdio.New(options.dial(server, launch).stdio())
 	program.FirstRequest(1) // a report is the same each time
 	program.OnNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(wire.Notification{Head: wire.Now(server.Name), Method: method, Params: params})
@@ -57,7 +58,7 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 	if err != nil {
 		return nil, err
 	}
-	m, err := w.link.roundTrip(ctx, method, encoded, standardHeader(w.protocol, method, encoded))
+	m, err := w.link.RoundTrip(ctx, method, encoded, standardHeader(w.protocol, method, encoded))
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +83,12 @@ func (w *Wire) Notify(ctx context.Context, method string, params any) error {
 		return err
 	}
 	w.link.RPC().Notified()
-	return w.link.send(ctx, notification)
+	return w.link.Send(ctx, notification)
 }
 
 // WriteLine sends any bytes and a newline.
 func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
-	return w.link.send(ctx, wire.ReadFrame(line))
+	return w.link.Send(ctx, wire.ReadFrame(line))
 }
 
 // Done returns a channel that is closed when nothing more can come from the server.
@@ -103,22 +104,17 @@ func (w *Wire) Failure() *diagnose.Failure {
 
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
 func (w *Process) Exited(ctx context.Context) bool {
-	select {
-	case <-w.program.process.exited:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return w.program.Exited(ctx)
 }
 
 // Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
-func (w *Process) Terminate() { w.program.process.group.terminate() }
+func (w *Process) Terminate() { w.program.Terminate() }
 
 // Pending returns the bytes of stdout that wait for their newline.
 func (w *Process) Pending() []byte { return w.program.Unfinished() }
 
 // Close ends the process as Session.Close does.
-func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
+func (w *Wire) Close(ctx context.Context) { w.link.Close(ctx) }
 
 // Wire returns the connection below the session. Its requests have ids of their own and do not disturb the session's.
 func (s *Session) Wire() *Wire { return &Wire{s.link, s.Protocol} }

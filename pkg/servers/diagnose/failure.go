@@ -96,13 +96,13 @@ type Failure struct {
 	FromOutput, FromStart func() *cause.Cause `json:"-"`
 	// Reason is the underlying error; it may be nil.
 	Reason error
-	// final reports whether trying again would only ask the same process.
+	// Final reports whether trying again would only ask the same process.
 	Final bool `json:"-"`
 	// Judged is the policy that a holder has found, which knows more of the server; empty if none has.
 	Judged cause.Policy
 }
 
-// failureOf returns why the connection of a peer ended, with method as the request that was waiting.
+// Of returns why the connection of a peer ended, with method as the request that was waiting.
 func Of(p *wire.Peer, method string) *Failure {
 	failure := *p.Failed().(*Failure) //nolint:forcetypeassert // all transports fail by one
 	failure.Waiting = method
@@ -203,7 +203,7 @@ func (f *Failure) Cause() *cause.Cause {
 	return cause.Diagnose(f.Output())
 }
 
-// starting reports whether the server failed before the handshake was done.
+// Starting reports whether the server failed before the handshake was done.
 func (f *Failure) Starting() bool {
 	return f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
 }
@@ -266,7 +266,7 @@ func (f *Failure) known() *cause.Cause {
 	return nil
 }
 
-// causeText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
+// CauseText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
 func (f *Failure) CauseText(c *cause.Cause) string {
 	switch {
 	case !c.Quotes():
@@ -322,7 +322,7 @@ func (f *Failure) remoteDetails() []string {
 	return details
 }
 
-// labelled returns lines with name in front of the first one, the others indented; "(nothing)" where there are none.
+// Labelled returns lines with name in front of the first one, the others indented; "(nothing)" where there are none.
 func Labelled(name string, lines []string) []string {
 	if len(lines) == 0 {
 		lines = []string{"(nothing)"}
@@ -335,7 +335,7 @@ func Labelled(name string, lines []string) []string {
 	return labelled
 }
 
-// lastOf returns the last n lines.
+// LastOf returns the last n lines.
 func LastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 func (f *Failure) Program() string {
@@ -385,7 +385,7 @@ func (f *Failure) Hint() string {
 	return fault.HintOf(f.Reason)
 }
 
-// ends reports whether nothing more can come from the server's process.
+// Ends reports whether nothing more can come from the server's process.
 func (f *Failure) Ends() bool {
 	switch f.Ending {
 	case EndingExited, EndingKilled, EndingClosedStdout, EndingClosedStdin, EndingClosed:
@@ -394,7 +394,7 @@ func (f *Failure) Ends() bool {
 	return false
 }
 
-// hintedError is an error in toolx's own words, with what to do about it.
+// Hinted is an error in toolx's own words, with what to do about it.
 type Hinted struct {
 	Text, Fix string
 	Err       error // the underlying one; may be nil
@@ -408,10 +408,10 @@ func (e *Hinted) Unwrap() error { return e.Err }
 // Hint says what to do about it.
 func (e *Hinted) Hint() string { return e.Fix }
 
-// revisionError says what is wrong with the revision in an answer to initialize; err is the server's own.
+// Revision says what is wrong with the revision in an answer to initialize; err is the server's own.
 type Revision struct{ Hinted }
 
-// abandonedError says that a request was given up when its context ended, and why it may have had no answer; detail and
+// Abandoned says that a request was given up when its context ended, and why it may have had no answer; detail and
 // evidence may be empty.
 type Abandoned struct {
 	Err     error
@@ -419,7 +419,7 @@ type Abandoned struct {
 	Printed []string // what the server wrote since it was asked, a line each
 }
 
-// notReading is the detail of a request that could not even be written.
+// NotReading is the detail of a request that could not even be written.
 const NotReading = "the server is not reading its stdin"
 
 func (e *Abandoned) Error() string {
@@ -438,13 +438,13 @@ func (e *Abandoned) Detail() string { return e.Why }
 // Details returns the evidence.
 func (e *Abandoned) Details() []string { return e.Printed }
 
-// joinHints joins hints, one on a line, and leaves out empty ones.
+// JoinHints joins hints, one on a line, and leaves out empty ones.
 func JoinHints(hints ...string) string {
 	hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "" })
 	return strings.Join(slices.Compact(hints), "\n")
 }
 
-// rounded cuts a duration to a precision that a person can read, three digits at most.
+// Rounded cuts a duration to a precision that a person can read, three digits at most.
 func Rounded(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// finding is what the classifier found on a line besides messages.
+// Finding is what the classifier found on a line besides messages.
 type Finding struct {
 	Class  Class
 	Number int
@@ -23,20 +23,20 @@ type Finding struct {
 	Text   []byte
 	Size   int64
 	End    lineEnd
-	// syntax is the syntax error of a broken message.
+	// Syntax is the syntax error of a broken message.
 	Syntax error
-	// salvaged counts the messages that were read from the line despite the fault.
+	// Salvaged counts the messages that were read from the line despite the fault.
 	Salvaged int
 	// near holds the bytes around the first bad byte, starting at byte nearAt of the whole text; nil where the whole
 	// text is bad.
 	near   []byte
 	nearAt int
-	// tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
+	// Tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
 	// never be answered.
 	Tail []byte
 }
 
-// event returns the event of a finding on the stdout of a process that was started at a time.
+// Event returns the event of a finding on the stdout of a process that was started at a time.
 func (f Finding) Event(server string, phase Phase, started time.Time) PollutedLine {
 	return PollutedLine{
 		Head: Now(server), Class: f.Class, Line: f.Number, Offset: f.offset, Column: f.column,
@@ -90,7 +90,7 @@ const (
 	maxSalvagedFrames = 1 << 16
 )
 
-// utf8BOM is the byte order mark in UTF-8.
+// BOM is the byte order mark in UTF-8.
 const BOM = "\xef\xbb\xbf"
 
 // line takes the next line.
@@ -591,7 +591,7 @@ func endsValue(content []byte) bool {
 	return last == '}' || last == ']'
 }
 
-// beginsMessage reports whether a line starts like a JSON-RPC message.
+// BeginsMessage reports whether a line starts like a JSON-RPC message.
 func BeginsMessage(content []byte) bool {
 	trimmed := bytes.TrimSpace(content)
 	head := trimmed[:min(len(trimmed), 256)]

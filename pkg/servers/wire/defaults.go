@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// retryPolicy bounds the waiting for a server that asks to slow down.
+// RetryPolicy bounds the waiting for a server that asks to slow down.
 type RetryPolicy struct {
 	Attempts int
 	Delay    time.Duration // the first; it doubles

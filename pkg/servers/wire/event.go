@@ -215,7 +215,7 @@ type ServerRequest struct {
 // maxEvidence is how many bytes of a bad line an event keeps.
 const maxEvidence = 4096
 
-// evidence cuts bytes for an event and copies them.
+// Evidence cuts bytes for an event and copies them.
 func Evidence(b []byte) []byte {
 	return append([]byte(nil), b[:min(len(b), maxEvidence)]...)
 }

@@ -12,7 +12,7 @@ const (
 	EndTooLong                // cut at the size limit; the rest is skipped
 )
 
-// line is one newline-delimited piece of a server's stdout.
+// Line is one newline-delimited piece of a server's stdout.
 type Line struct {
 	number int   // from 1
 	offset int64 // of its first byte in the stream
@@ -20,11 +20,11 @@ type Line struct {
 	End    lineEnd
 }
 
-// largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
+// LargeLine is the size in bytes from which a line's buffer doubles when it grows, and is
 // cut to its size when the line is whole.
 const LargeLine = 1 << 20
 
-// framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
+// Framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
 // at a long line, nor a json.Decoder, which reads "2026-06-04 …" as the number 2026. The zero value with max and emit
 // set is ready. emit owns line.bytes.
 type Framer struct {
@@ -38,7 +38,7 @@ type Framer struct {
 	idled    bool  // the last line was emitted before its newline came
 }
 
-// feed takes the next chunk; it keeps no reference to it.
+// Feed takes the next chunk; it keeps no reference to it.
 func (f *Framer) Feed(chunk []byte) {
 	for len(chunk) > 0 {
 		i := bytes.IndexByte(chunk, '\n')
@@ -92,10 +92,10 @@ func (f *Framer) finish(end lineEnd, newline int64) {
 	f.Emit(current)
 }
 
-// pending returns what has been read of a line that has not ended.
+// Pending returns what has been read of a line that has not ended.
 func (f *Framer) Pending() []byte { return f.partial }
 
-// flush emits a line that ends without newline, if there is one.
+// Flush emits a line that ends without newline, if there is one.
 func (f *Framer) Flush(end lineEnd) {
 	if len(f.partial) > 0 {
 		f.finish(end, 0)

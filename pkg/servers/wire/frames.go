@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// frame is a message for a server, with what its sender knows of it.
+// Frame is a message for a server, with what its sender knows of it.
 type Frame struct {
 	Bytes  []byte
 	ID     string // of a request, or of the request that is answered, as JSON; empty for a notification
 	Method string // empty for an answer
 }
 
-// readFrame reads a message of which nothing is known; bytes may be anything.
+// ReadFrame reads a message of which nothing is known; bytes may be anything.
 func ReadFrame(bytes []byte) Frame {
 	m, _ := Parse(bytes)
 	return Frame{bytes, string(m.ID), m.Method}
@@ -35,7 +35,7 @@ func NewFrameReceived(at time.Time, server string, line int, bytes []byte) Frame
 	return FrameReceived{Head: Head{At: at, Server: server}, Line: line, ID: id, Method: m.Method, Bytes: bytes}
 }
 
-// numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
+// NumericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
 func NumericID(raw []byte) string {
 	if id, _, ok := RequestID(raw); ok {
 		return strconv.FormatInt(id, 10)
@@ -43,7 +43,7 @@ func NumericID(raw []byte) string {
 	return string(raw)
 }
 
-// requestTimes knows when each request was sent that has no answer yet. The zero value is
+// RequestTimes knows when each request was sent that has no answer yet. The zero value is
 // ready; it is safe for concurrent use.
 type RequestTimes struct {
 	mu   sync.Mutex
@@ -53,7 +53,7 @@ type RequestTimes struct {
 // maxTimed bounds the requests whose times are kept: some are never answered.
 const maxTimed = 4096
 
-// eventSent returns the event of a message that is sent now.
+// Sent returns the event of a message that is sent now.
 func (r *RequestTimes) Sent(server string, f Frame) FrameSent {
 	event := FrameSent{Head: Now(server), ID: f.ID, Method: f.Method, Bytes: f.Bytes}
 	if f.ID != "" && f.Method != "" {
@@ -67,7 +67,7 @@ func (r *RequestTimes) Sent(server string, f Frame) FrameSent {
 	return event
 }
 
-// eventReceived returns the event of a message that came now; id is that of the request
+// Received returns the event of a message that came now; id is that of the request
 // that it answers, where it is an answer.
 func (r *RequestTimes) Received(server string, line int, m Message, id string) FrameReceived {
 	event := FrameReceived{Head: Now(server), Line: line, ID: id, Method: m.Method, Bytes: m.Raw}

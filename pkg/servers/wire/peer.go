@@ -17,18 +17,18 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
+// Peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
 // answers the server's requests, and reports violations on the bus.
 type Peer struct {
 	Server string
 	Bus    *exec.Bus
-	// onNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
+	// OnNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
 	OnNotification func(method string, params json.RawMessage)
-	// onRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
+	// OnRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
 	OnRequest func(p *Peer, m Message) bool
-	// onSend is told the id of each request before it is sent; it runs while mu is held.
+	// OnSend is told the id of each request before it is sent; it runs while mu is held.
 	OnSend func(ctx context.Context, id int64)
-	// post sends a message without waiting for a reply or blocking, and reports whether it could.
+	// Post sends a message without waiting for a reply or blocking, and reports whether it could.
 	Post  func(f Frame) bool
 	times RequestTimes
 
@@ -69,7 +69,7 @@ func (p *Peer) RPC() *Peer { return p }
 // ids have nine digits, so that messages have the same length.
 func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 
-// pending is a request without an answer.
+// Pending is a request without an answer.
 type Pending struct {
 	ID     int64
 	Method string
@@ -78,19 +78,19 @@ type Pending struct {
 	detail string     // what is known should it never be answered; guarded by peer.mu
 }
 
-// detailOf returns what is known should a request never be answered.
+// DetailOf returns what is known should a request never be answered.
 func (p *Peer) DetailOf(waiting *Pending) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return waiting.detail
 }
 
-// frame returns the request as it is sent.
+// Frame returns the request as it is sent.
 func (p *Pending) Frame() Frame {
 	return Frame{Bytes: p.bytes, ID: strconv.FormatInt(p.ID, 10), Method: p.Method}
 }
 
-// reply is the outcome of a request.
+// Reply is the outcome of a request.
 type Reply struct {
 	Message Message
 	Err     error
@@ -99,7 +99,7 @@ type Reply struct {
 // maxAnswered bounds how many ids are remembered to tell late and duplicate replies from unknown ones.
 const maxAnswered = 1024
 
-// encodeRequest returns the bytes of a request, on one line, for sending and for display. The error says that params
+// EncodeRequest returns the bytes of a request, on one line, for sending and for display. The error says that params
 // are not JSON.
 func EncodeRequest(id int64, method string, params json.RawMessage) (json.RawMessage, error) {
 	var out bytes.Buffer
@@ -116,7 +116,7 @@ func EncodeRequest(id int64, method string, params json.RawMessage) (json.RawMes
 	return out.Bytes(), nil
 }
 
-// register gives a request its id, and notes that it waits for an answer.
+// Register gives a request its id, and notes that it waits for an answer.
 func (p *Peer) Register(ctx context.Context, method string, params json.RawMessage) (*Pending, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,14 +131,14 @@ func (p *Peer) Register(ctx context.Context, method string, params json.RawMessa
 	return waiting, nil
 }
 
-// upcomingID returns the id that the next request will have.
+// UpcomingID returns the id that the next request will have.
 func (p *Peer) UpcomingID() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lastID + 1
 }
 
-// settle forgets a request; further replies to it get the class further.
+// Settle forgets a request; further replies to it get the class further.
 func (p *Peer) Settle(id int64, further Class) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *Peer) settleLocked(id int64, further Class) {
 	p.answered[id] = further
 }
 
-// giveUp forgets a request whose context has ended, cancels it at the server where that is allowed and wanted, and
+// GiveUp forgets a request whose context has ended, cancels it at the server where that is allowed and wanted, and
 // returns what is known of why there was no answer.
 func (p *Peer) GiveUp(ctx context.Context, waiting *Pending, tell bool) (detail string) {
 	p.mu.Lock()
@@ -171,7 +171,7 @@ func (p *Peer) GiveUp(ctx context.Context, waiting *Pending, tell bool) (detail 
 	return detail
 }
 
-// cancel tells the server that a request's answer is no longer wanted.
+// Cancel tells the server that a request's answer is no longer wanted.
 func (p *Peer) Cancel(ctx context.Context, id int64) {
 	notification, err := NewNotification(string(mcp.MethodNotificationCancelled), map[string]any{
 		"requestId": id, "reason": context.Cause(ctx).Error(),
@@ -182,7 +182,7 @@ func (p *Peer) Cancel(ctx context.Context, id int64) {
 	}
 }
 
-// notified notes that a notification is sent. There are servers that answer it, as if it were a request without an id.
+// Notified notes that a notification is sent. There are servers that answer it, as if it were a request without an id.
 func (p *Peer) Notified() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +193,7 @@ func BeginsSession(method string) bool {
 	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
 }
 
-// phase returns the current phase of the session.
+// Phase returns the current phase of the session.
 func (p *Peer) Phase() Phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,7 +212,7 @@ func (p *Peer) phaseLocked() Phase {
 	return PhaseIdle
 }
 
-// fail ends the session: every pending request gets the failure. Only the first call counts.
+// Fail ends the session: every pending request gets the failure. Only the first call counts.
 func (p *Peer) Fail(failure error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,31 +223,31 @@ func (p *Peer) Fail(failure error) {
 	close(p.Done)
 }
 
-// failed returns why the session ended, nil while it has not.
+// Failed returns why the session ended, nil while it has not.
 func (p *Peer) Failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failure
 }
 
-// firstRequest sets the id of the first request.
+// FirstRequest sets the id of the first request.
 func (p *Peer) FirstRequest(id int64) { p.lastID = id - 1 }
 
-// answeredLate reports whether a request was answered after it was given up.
+// AnsweredLate reports whether a request was answered after it was given up.
 func (p *Peer) AnsweredLate() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.late
 }
 
-// busy reports whether a request waits for its answer.
+// Busy reports whether a request waits for its answer.
 func (p *Peer) Busy() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pending) > 0
 }
 
-// suspect notes what the likely cause is, should any of the waiting requests never be answered.
+// Suspect notes what the likely cause is, should any of the waiting requests never be answered.
 func (p *Peer) Suspect(detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,7 +260,7 @@ func (p *Peer) suspectLocked(detail string) {
 	}
 }
 
-// lose fails the request whose answer was lost: the one whose id is told, or the only one that waits.
+// Lose fails the request whose answer was lost: the one whose id is told, or the only one that waits.
 func (p *Peer) Lose(reason error, isIt func(id int64) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -273,10 +273,10 @@ func (p *Peer) Lose(reason error, isIt func(id int64) bool) {
 	}
 }
 
-// noteSent reports a message that is sent now.
+// NoteSent reports a message that is sent now.
 func (p *Peer) NoteSent(f Frame) { p.Bus.Emit(p.times.Sent(p.Server, f)) }
 
-// endWith calls cancel when the session is being closed or has ended, unless stop is called before.
+// EndWith calls cancel when the session is being closed or has ended, unless stop is called before.
 func (p *Peer) EndWith(cancel func()) (stop func()) {
 	stopped := make(chan struct{})
 	go func() {
@@ -291,7 +291,7 @@ func (p *Peer) EndWith(cancel func()) (stop func()) {
 	return func() { close(stopped) }
 }
 
-// errorDetails reads a reply's error, which some servers send as a bare string.
+// ErrorDetails reads a reply's error, which some servers send as a bare string.
 func ErrorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	var details mcp.JSONRPCErrorDetails
 	if err := json.Unmarshal(raw, &details); err != nil || details.Message == "" && details.Code == 0 {
@@ -301,7 +301,7 @@ func ErrorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	return &details
 }
 
-// newNotification returns the frame of a notification; nil params are left out.
+// NewNotification returns the frame of a notification; nil params are left out.
 func NewNotification(method string, params any) (Frame, error) {
 	encoded, err := EncodeParams(method, params)
 	if err != nil {
@@ -311,7 +311,7 @@ func NewNotification(method string, params any) (Frame, error) {
 	return Frame{Bytes: text, Method: method}, nil
 }
 
-// encodeParams encodes params for a request of the given method; nil params stay nil.
+// EncodeParams encodes params for a request of the given method; nil params stay nil.
 func EncodeParams(method string, params any) (json.RawMessage, error) {
 	if params == nil {
 		return nil, nil
@@ -323,10 +323,10 @@ func EncodeParams(method string, params any) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// aboutTask reports whether a request is about a task, which only tasks/cancel ends.
+// AboutTask reports whether a request is about a task, which only tasks/cancel ends.
 func AboutTask(method string) bool { return strings.HasPrefix(method, "tasks/") }
 
-// requestError is an error with which toolx answers a server's request.
+// Error is an error with which toolx answers a server's request.
 type Error struct {
 	Code    int
 	Message string
@@ -334,7 +334,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// respond answers a request of the server with a result, or with an error.
+// Respond answers a request of the server with a result, or with an error.
 func (p *Peer) Respond(m Message, result json.RawMessage, err error) {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
 	var known *Error

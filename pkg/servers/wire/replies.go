@@ -24,7 +24,7 @@ func answer(p *Pending, r Reply) {
 	}
 }
 
-// takeMessage takes a message from the classifier.
+// TakeMessage takes a message from the classifier.
 func (p *Peer) TakeMessage(m Message, number int) {
 	p.Bus.Emit(p.times.Received(p.Server, number, m, p.idOf(m)))
 	if !m.Versioned() {
@@ -161,7 +161,7 @@ func (p *Peer) oddIn(phase Phase, class Class, why string, m Message, number int
 	})
 }
 
-// answerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
+// AnswerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
 // advertised with -32601. It passes the rest to onRequest. A server that gets no answer waits for ever.
 func (p *Peer) AnswerRequest(m Message) {
 	if p.OnRequest(p, m) {
@@ -176,7 +176,7 @@ func (p *Peer) AnswerRequest(m Message) {
 	p.Respond(m, nil, &Error{mcp.METHOD_NOT_FOUND, "Method not found: " + m.Method})
 }
 
-// refuse answers a request that is not acted on because of the text on its line.
+// Refuse answers a request that is not acted on because of the text on its line.
 func (p *Peer) Refuse(m Message) {
 	const reason = "Invalid request: other text stood on its line, so it was not acted on"
 	p.Respond(m, nil, &Error{mcp.INVALID_REQUEST, reason})

@@ -8,16 +8,19 @@ import (
 	"time"
 )
 
-// idleTime is how long a message may lack its newline before it is taken.
+// DefaultMaxMessage is the size in bytes of the largest message that toolx accepts from a server, unless configured.
+const DefaultMaxMessage = 64 << 20
+
+// IdleTime is how long a message may lack its newline before it is taken.
 const IdleTime = 250 * time.Millisecond
 
-// stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
+// Stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
 // reader of a server's stdout uses it.
 type Stream struct {
-	// eager takes a whole message at once, before its newline has come; otherwise the newline gets idleTime. Nothing
+	// Eager takes a whole message at once, before its newline has come; otherwise the newline gets idleTime. Nothing
 	// that could follow changes the message, but whether the newline would have come is then not known.
 	Eager bool
-	// settled is called when everything that was read has been handled and more may be long in coming; it may be nil.
+	// Settled is called when everything that was read has been handled and more may be long in coming; it may be nil.
 	Settled func()
 
 	reading  sync.Mutex // guards what follows against the timers
@@ -26,7 +29,7 @@ type Stream struct {
 	doubting *time.Timer // runs settleDoubts
 }
 
-// newStream returns a stream with a limit, in bytes, on the size of a line. The functions are called on the goroutine
+// NewStream returns a stream with a limit, in bytes, on the size of a line. The functions are called on the goroutine
 // that reads, or on the timer's, never on both at a time; they own what they get.
 func NewStream(limit int64, onMessage func(m Message, number int), onFinding func(Finding)) *Stream {
 	s := &Stream{classify: classifier{onMessage: onMessage, onFinding: onFinding}}
@@ -34,10 +37,10 @@ func NewStream(limit int64, onMessage func(m Message, number int), onFinding fun
 	return s
 }
 
-// keep sets how many bytes of a finding's text are kept, in place of maxEvidence.
+// Keep sets how many bytes of a finding's text are kept, in place of maxEvidence.
 func (s *Stream) Keep(bytes int) { s.classify.keep = bytes }
 
-// onRefused sets what takes the requests that stood on a line with text and did not come on a line of their own.
+// OnRefused sets what takes the requests that stood on a line with text and did not come on a line of their own.
 func (s *Stream) OnRefused(take func(Message)) { s.classify.onRefused = take }
 
 // An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
@@ -49,7 +52,7 @@ const (
 	longDoubtTime = 10 * time.Second
 )
 
-// read takes all of r, to its end.
+// Read takes all of r, to its end.
 func (s *Stream) Read(r io.Reader) {
 	idle := time.AfterFunc(time.Hour, s.idle)
 	idle.Stop()
@@ -124,7 +127,7 @@ func (s *Stream) resetDoubting() {
 	}
 }
 
-// takeDoubtful takes the doubtful answers that have come so far, for a request that waits no longer.
+// TakeDoubtful takes the doubtful answers that have come so far, for a request that waits no longer.
 func (s *Stream) TakeDoubtful() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -176,7 +179,7 @@ func (s *Stream) complete() (found []located, end int) {
 	return findMessages(pending), len(pending)
 }
 
-// pending returns the beginning of a line that has not ended, cut as evidence.
+// Pending returns the beginning of a line that has not ended, cut as evidence.
 func (s *Stream) Pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// closed reports whether a channel is closed.
+// Closed reports whether a channel is closed.
 func Closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -15,7 +15,7 @@ func Closed(c <-chan struct{}) bool {
 	}
 }
 
-// waitFor waits for a channel to be closed, for at most d and not beyond ctx.
+// WaitFor waits for a channel to be closed, for at most d and not beyond ctx.
 func WaitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -28,7 +28,7 @@ func WaitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool 
 	return false
 }
 
-// waited waits for d and reports whether ctx lasted as long.
+// Waited waits for d and reports whether ctx lasted as long.
 func Waited(ctx context.Context, d time.Duration) bool {
 	WaitFor(ctx, nil, d)
 	return ctx.Err() == nil

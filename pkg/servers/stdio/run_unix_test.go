@@ -1,8 +1,11 @@
 //go:build unix
 
-package servers
+package stdio
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,10 +26,18 @@ func TestPrintedSaysWhatWentWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := Printed(t.Context(), test.limit, []string{"sh", "-c", test.script}, t.TempDir(), nil)
+			text, err := Output(t.Context(), test.limit, []string{"sh", "-c", test.script}, t.TempDir(), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%q, %v; want %q", text, err, test.want)
 			}
 		})
+	}
+}
+
+// TestLateError proves that a program that has not ended in time is a timeout.
+func TestLateError(t *testing.T) {
+	late := fmt.Errorf("x: %w", lateError{time.Second})
+	if !errors.Is(late, context.DeadlineExceeded) || late.Error() != "x: it has not ended within 1s" {
+		t.Errorf("%v", late)
 	}
 }

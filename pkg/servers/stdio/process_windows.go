@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"context"
@@ -100,16 +100,16 @@ func newGroup(leader *os.Process) group {
 	return g
 }
 
-// terminate sends Ctrl-Break, the one signal that a process group can be sent.
-func (g group) terminate() {
+// Terminate sends Ctrl-Break, the one signal that a process group can be sent.
+func (g group) Terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, g.pid)
 }
 
-// signal sends Ctrl-Break, whatever the signal was.
-func (g group) signal(os.Signal) { g.terminate() }
+// Signal sends Ctrl-Break, whatever the signal was.
+func (g group) Signal(os.Signal) { g.Terminate() }
 
-// kill ends every process of the job.
-func (g group) kill() {
+// Kill ends every process of the job.
+func (g group) Kill() {
 	if g.job != 0 {
 		_ = windows.TerminateJobObject(g.job, 1)
 		return
@@ -133,8 +133,8 @@ func (g group) leave() {}
 // signalName is empty: Windows has no signals.
 func signalName(*os.ProcessState) string { return "" }
 
-// exitCode returns the exit code of a process.
-func exitCode(state *os.ProcessState) int { return state.ExitCode() }
+// ExitCode returns the exit code of a process.
+func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
-// pipeState is never known: a write that blocks cannot be interrupted either.
-func pipeState(io.Reader) pipeFacts { return pipeFacts{} }
+// PipeState is never known: a write that blocks cannot be interrupted either.
+func PipeState(io.Reader) pipeFacts { return pipeFacts{} }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package servers
+package stdio
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // group is a process group; its number is that of its first process. Processes that have left the group are found by
-// their mark (see offspring).
+// their mark (see descendants).
 type group struct {
 	id   int
 	mark string
@@ -23,7 +23,7 @@ type group struct {
 func startGroup(cmd *exec.Cmd) (group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
-	mark, err := offspring.start(cmd)
+	mark, err := descendants.start(cmd)
 	if err != nil {
 		return group{}, err
 	}
@@ -31,34 +31,34 @@ func startGroup(cmd *exec.Cmd) (group, error) {
 }
 
 // waited notes that the first process has ended and been waited for.
-func (g group) waited() { offspring.ended(g.id) }
+func (g group) waited() { descendants.ended(g.id) }
 
-// terminate asks every process of the group to end.
-func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+// Terminate asks every process of the group to end.
+func (g group) Terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 
-// signal sends a signal to every process of the group.
-func (g group) signal(s os.Signal) {
+// Signal sends a signal to every process of the group.
+func (g group) Signal(s os.Signal) {
 	if number, ok := s.(syscall.Signal); ok {
 		_ = syscall.Kill(-g.id, number)
 	}
 }
 
-// kill kills every process of the group, and those that have left it.
-func (g group) kill() {
-	offspring.kill(g.mark, g.id) // while it is known whose children they are
+// Kill kills every process of the group, and those that have left it.
+func (g group) Kill() {
+	descendants.Kill(g.mark, g.id) // while it is known whose children they are
 	_ = syscall.Kill(-g.id, syscall.SIGKILL)
-	offspring.kill(g.mark, g.id)
+	descendants.Kill(g.mark, g.id)
 }
 
 // release ends the processes that are left when the first one has ended, and gives up the group. It returns the names
 // of those that it found, and of those that cannot be ended.
 func (g group) release(ctx context.Context) (found, left []string) {
-	defer offspring.release(g.mark)
-	return offspring.sweep(ctx, g.mark, g.id)
+	defer descendants.release(g.mark)
+	return descendants.sweep(ctx, g.mark, g.id)
 }
 
 // leave gives up the group without ending the processes that are left of it.
-func (g group) leave() { offspring.release(g.mark) }
+func (g group) leave() { descendants.release(g.mark) }
 
 // signalName names the signal that ended a process, empty where none did.
 func signalName(state *os.ProcessState) string {
@@ -73,17 +73,17 @@ func signalName(state *os.ProcessState) string {
 	return name
 }
 
-// exitCode returns the exit code of a process as a shell reports it: its exit status, or 128 plus the number of the
+// ExitCode returns the exit code of a process as a shell reports it: its exit status, or 128 plus the number of the
 // signal that ended it.
-func exitCode(state *os.ProcessState) int {
+func ExitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
 	}
 	return state.ExitCode()
 }
 
-// pipeState returns the state of what in reads from, which is known only for pipes, sockets and terminals.
-func pipeState(in io.Reader) (state pipeFacts) {
+// PipeState returns the state of what in reads from, which is known only for pipes, sockets and terminals.
+func PipeState(in io.Reader) (state pipeFacts) {
 	file, ok := in.(*os.File)
 	if !ok {
 		return state
@@ -101,7 +101,7 @@ func pipeState(in io.Reader) (state pipeFacts) {
 	if err != nil {
 		return state
 	}
-	state.hungUp = polled[0].Revents&(pollHangup|unix.POLLHUP) != 0
+	state.HungUp = polled[0].Revents&(pollHangup|unix.POLLHUP) != 0
 	state.readable = polled[0].Revents&unix.POLLIN != 0
 	return state
 }

@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestPipe(t *testing.T) {
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	wrote := make(chan error, 1)
 	go func() {
-		n, err := writePipe(w, sent)
+		n, err := WritePipe(w, sent)
 		if n != len(sent) {
 			err = errors.Join(err, io.ErrShortWrite)
 		}

@@ -1,12 +1,12 @@
 //go:build !linux
 
-package servers
+package stdio
 
 import "os"
 
 func readPipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Read(b) }
 
-func writePipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Write(b) }
+func WritePipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Write(b) }
 
 // widen does nothing: a pipe is as wide as the system makes it.
 func widen(*os.File) {}

@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"context"
@@ -18,24 +18,24 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// process is a running server program with its three pipes. It has a process group of its own (on Windows: a Job
+// Process is a running server program with its three pipes. It has a process group of its own (on Windows: a Job
 // Object), so that Ctrl-C reaches only toolx, and everything that the server started can be ended with it.
-type process struct {
-	cmd     *osexec.Cmd
-	stdin   *os.File
-	stdout  *os.File
+type Process struct {
+	Cmd     *osexec.Cmd
+	Stdin   *os.File
+	Stdout  *os.File
 	stderr  *os.File
-	group   group
-	started time.Time
-	// exited is closed when the program has ended and the fields below are set.
-	exited chan struct{}
-	state  *os.ProcessState
-	lived  time.Duration
+	Group   group
+	Started time.Time
+	// Exited is closed when the program has ended and the fields below are set.
+	Exited chan struct{}
+	State  *os.ProcessState
+	Lived  time.Duration
 }
 
-// startProcess starts the resolved server program. Its stderr goes to errTo; where that is nil, stderr is a pipe like
+// Start starts the resolved server program. Its stderr goes to errTo; where that is nil, stderr is a pipe like
 // the others. The error is of os/exec where the program could not be started at all.
-func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
+func Start(r *config.Resolved, errTo io.Writer) (*Process, error) {
 	var files pipes
 	defer files.closeAll()
 	childStdin, stdin := files.pipe()
@@ -60,15 +60,15 @@ func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	cmd.Args[0] = r.Command
 	cmd.Dir, cmd.Env = r.Cwd, r.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childStdin, childStdout, errTo
-	cmd.WaitDelay = drainTime // for a writer that is no file
+	cmd.WaitDelay = DrainTime // for a writer that is no file
 	started := time.Now()
 	group, err := startGroup(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{
-		cmd: cmd, stdin: stdin, stdout: stdout, stderr: stderr,
-		group: group, started: started, exited: make(chan struct{}),
+	p := &Process{
+		Cmd: cmd, Stdin: stdin, Stdout: stdout, stderr: stderr,
+		Group: group, Started: started, Exited: make(chan struct{}),
 	}
 	files.keep(stdin, stdout, stderr)
 	go p.wait()
@@ -96,18 +96,18 @@ func findProgram(r *config.Resolved) (string, error) {
 	return "", &osexec.Error{Name: r.Command, Err: osexec.ErrNotFound}
 }
 
-func (p *process) wait() {
+func (p *Process) wait() {
 	// The error says no more than the state.
-	_ = p.cmd.Wait()
-	p.group.waited()
-	p.state, p.lived = p.cmd.ProcessState, time.Since(p.started)
-	close(p.exited)
+	_ = p.Cmd.Wait()
+	p.Group.waited()
+	p.State, p.Lived = p.Cmd.ProcessState, time.Since(p.Started)
+	close(p.Exited)
 }
 
-// release ends the processes that the program, which has ended, left behind, at once where ctx has ended, and reports
+// Release ends the processes that the program, which has ended, left behind, at once where ctx has ended, and reports
 // them on the bus.
-func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
-	found, left := p.group.release(ctx)
+func (p *Process) Release(ctx context.Context, bus *exec.Bus, server string) {
+	found, left := p.Group.release(ctx)
 	if len(left) > 0 {
 		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: server, Text: fmt.Sprintf(
 			"server %q has left processes that cannot be ended: %s", server, strings.Join(left, ", "))})
@@ -119,12 +119,12 @@ func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 	}
 }
 
-// ended reports whether the program has ended within d.
-func (p *process) ended(d time.Duration) bool { return wire.WaitFor(context.Background(), p.exited, d) }
+// Ended reports whether the program has ended within d.
+func (p *Process) Ended(d time.Duration) bool { return wire.WaitFor(context.Background(), p.Exited, d) }
 
 // pipeFacts holds what is known of the other side of a pipe without reading it.
 type pipeFacts struct {
-	hungUp   bool // nobody is left to write to it, whether or not all has been read
+	HungUp   bool // nobody is left to write to it, whether or not all has been read
 	readable bool // a read would not wait
 }
 

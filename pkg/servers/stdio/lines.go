@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 )
 
 // takeFinding reports a line that is not one message, and fails a request whose answer is lost with it.
-func (t *stdio) takeFinding(f wire.Finding) {
+func (t *Transport) takeFinding(f wire.Finding) {
 	if !f.Class.Harmless() && f.Salvaged == 0 {
 		t.printed.noteLine(string(f.Text[:min(len(f.Text), lineBytes)]))
 		t.printed.note(f.Text)
 	}
-	t.Bus.Emit(f.Event(t.Server, t.Phase(), t.process.started))
+	t.Bus.Emit(f.Event(t.Server, t.Phase(), t.Process.Started))
 	switch {
 	case f.Class == wire.ClassTooLong && wire.BeginsMessage(f.Text):
 		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
@@ -30,7 +30,7 @@ func (t *stdio) takeFinding(f wire.Finding) {
 }
 
 // takeOwnMessage takes a message and keeps what is not an answer: some servers log by notifications of their own.
-func (t *stdio) takeOwnMessage(m wire.Message, number int) {
+func (t *Transport) takeOwnMessage(m wire.Message, number int) {
 	if m.Kind() != wire.KindReply {
 		t.printed.note(m.Raw)
 	}
@@ -45,7 +45,7 @@ var requestHead = sync.OnceValue(func() *regexp.Regexp {
 // failLost fails the request whose answer was cut off or over the limit, since no other answer will come. The id is
 // looked for near the line's beginning and end; where it is not there and only one request waits, that request is
 // failed.
-func (t *stdio) failLost(f wire.Finding, reason error) {
+func (t *Transport) failLost(f wire.Finding, reason error) {
 	head := strings.ReplaceAll(string(f.Text), " ", "")
 	if f.Class == wire.ClassBroken && requestHead().MatchString(head) {
 		return // it is no answer: a prompt on the terminal draws again what it reads

@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"context"
@@ -8,58 +8,58 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
+// Close closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
 // ends, shutdown goes to the last step at once. It returns when the process has ended, its pipes are read, and its log
 // is written.
-func (t *stdio) shutdown(ctx context.Context) {
+func (t *Transport) Close(ctx context.Context) {
 	t.closeOnce.Do(func() {
-		if t.process == nil {
+		if t.Process == nil {
 			return
 		}
 		close(t.Closing)
 		gone := wire.Closed(t.Done)
 		forced := t.end(ctx)
 		t.tellExit(!gone, forced)
-		t.process.release(ctx, t.Bus, t.Server)
+		t.Process.Release(ctx, t.Bus, t.Server)
 		t.log.close(ctx)
 	})
 }
 
 // tellExit emits ProcessExited, the first time that it is called.
-func (t *stdio) tellExit(asked bool, forced string) {
+func (t *Transport) tellExit(asked bool, forced string) {
 	t.exitOnce.Do(func() {
 		t.Bus.Emit(wire.ProcessExited{
-			Head: wire.Now(t.Server), How: exitText(t.process.state),
-			Lived: t.process.lived, Asked: asked, Forced: forced,
+			Head: wire.Now(t.Server), How: ExitText(t.Process.State),
+			Lived: t.Process.Lived, Asked: asked, Forced: forced,
 		})
 	})
 }
 
 // end makes the process end and returns the signal that was needed.
-func (t *stdio) end(ctx context.Context) (forced string) {
+func (t *Transport) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
 	t.Bus.Emit(wire.StdinClosed{Head: wire.Now(t.Server)})
 	defer func() {
-		<-t.process.exited
+		<-t.Process.Exited
 		t.drain()
-		t.Fail(t.newFailure(diagnose.EndingClosed))
-		_ = t.process.stdout.Close()
-		_ = t.process.stderr.Close()
+		t.Fail(t.NewFailure(diagnose.EndingClosed))
+		_ = t.Process.Stdout.Close()
+		_ = t.Process.stderr.Close()
 	}()
-	if wire.WaitFor(ctx, t.process.exited, t.stdinGrace) {
+	if wire.WaitFor(ctx, t.Process.Exited, t.StdinGrace) {
 		return ""
 	}
-	t.process.group.terminate()
-	if wire.WaitFor(ctx, t.process.exited, termGrace) {
+	t.Process.Group.Terminate()
+	if wire.WaitFor(ctx, t.Process.Exited, TermGrace) {
 		return "SIGTERM"
 	}
-	t.process.group.kill()
+	t.Process.Group.Kill()
 	return "SIGKILL"
 }
 
 // closeStdin gives the writer flushTime to send what is queued, and closes stdin.
-func (t *stdio) closeStdin(ctx context.Context) {
-	timer := time.NewTimer(flushTime)
+func (t *Transport) closeStdin(ctx context.Context) {
+	timer := time.NewTimer(FlushTime)
 	defer timer.Stop()
 	select {
 	case t.writes <- &outgoing{last: true}:
@@ -72,5 +72,5 @@ func (t *stdio) closeStdin(ctx context.Context) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	_ = t.process.stdin.Close()
+	_ = t.Process.Stdin.Close()
 }

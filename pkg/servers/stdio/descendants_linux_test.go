@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"toolx/pkg/config"
 )
 
 // await returns what cond gives when that is true, and fails where it never is.
@@ -64,14 +62,11 @@ func TestHeadersCommandLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")
-			d := Options{}.dial(&config.Server{Name: "site"}, &config.Resolved{
-				URL: "https://a", HeadersCommand: []string{"sh", "-c", test.script, file},
-			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() {
-				_, err := d.gatherHeaders(ctx)
+				_, err := Output(ctx, 10*time.Second, []string{"sh", "-c", test.script, file}, "", nil)
 				ended <- err
 			}()
 			pid := pidIn(t, file)
@@ -113,7 +108,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	await(t, "the end of the orphan", func() (struct{}, bool) {
 		return struct{}{}, errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	})
-	group.kill()
+	group.Kill()
 	_ = server.Wait() // killed
 	group.waited()
 	if found, left := group.release(t.Context()); len(found)+len(left) > 0 {

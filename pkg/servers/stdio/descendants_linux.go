@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"bytes"
@@ -21,16 +21,16 @@ import (
 	"toolx/pkg/procs"
 )
 
-// offspring tracks the descendants of the programs that toolx runs for servers. A process that leaves its group
+// descendants tracks the descendants of the programs that toolx runs for servers. A process that leaves its group
 // (setsid) and whose parent ends (a double fork) has no known owner. While such programs run, toolx therefore asks the
 // kernel to make it the parent of orphans (PR_SET_CHILD_SUBREAPER), and an environment variable that they have
 // inherited tells which server they belong to. One that has cleared its environment belongs to the last of the servers
 // that run at a time: toolx's other programs have the variable too.
 //
 // The kernel has one such setting for a process, so this is a package variable.
-var offspring family
+var descendants tracker
 
-type family struct {
+type tracker struct {
 	// mu is held while a program is started, so that reap knows of it before it can end.
 	mu      sync.Mutex
 	waited  map[int]bool    // the programs that os/exec waits for
@@ -45,7 +45,7 @@ const markName = "TOOLX_OFFSPRING"
 
 // start starts a program and returns the mark that its descendants inherit. After each start, the caller calls ended
 // when os/exec no longer waits, and then release.
-func (f *family) start(cmd *exec.Cmd) (mark string, err error) {
+func (f *tracker) start(cmd *exec.Cmd) (mark string, err error) {
 	mark = rand.Text()
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
@@ -66,13 +66,13 @@ func (f *family) start(cmd *exec.Cmd) (mark string, err error) {
 	return mark, nil
 }
 
-func (f *family) ended(pid int) {
+func (f *tracker) ended(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.waited, pid)
 }
 
-func (f *family) release(mark string) {
+func (f *tracker) release(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.living, mark)
@@ -80,7 +80,7 @@ func (f *family) release(mark string) {
 }
 
 // adopt starts taking over orphans and reaping them.
-func (f *family) adopt() {
+func (f *tracker) adopt() {
 	// An old kernel refuses: then orphans go to init, as usual.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	f.waited, f.living = make(map[int]bool), make(map[string]bool)
@@ -104,7 +104,7 @@ func (f *family) adopt() {
 	}
 }
 
-func (f *family) leave() {
+func (f *tracker) leave() {
 	if f.started--; f.started == 0 {
 		f.stop()
 	}
@@ -112,7 +112,7 @@ func (f *family) leave() {
 
 // reap reaps orphans that were adopted. It leaves processes that os/exec waits for alone: the programs that are in
 // waited, and those of other packages, which are in toolx's own group.
-func (f *family) reap() {
+func (f *tracker) reap() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := unix.Getpgrp()
@@ -128,7 +128,7 @@ func (f *family) reap() {
 const attempts = 3
 
 // find returns the living descendants of a program, without the program itself.
-func (f *family) find(mark string, program int) (found []int) {
+func (f *tracker) find(mark string, program int) (found []int) {
 	for range attempts {
 		if found = f.look(mark, program); len(found) > 0 {
 			break
@@ -137,7 +137,7 @@ func (f *family) find(mark string, program int) (found []int) {
 	return found
 }
 
-func (f *family) look(mark string, program int) []int {
+func (f *tracker) look(mark string, program int) []int {
 	f.reap()
 	f.mu.Lock() // no program is started meanwhile
 	defer f.mu.Unlock()
@@ -146,17 +146,17 @@ func (f *family) look(mark string, program int) []int {
 	for _, child := range childrenOf(os.Getpid()) {
 		switch {
 		case child == program:
-			found = append(found, descendants(child)...)
+			found = append(found, below(child)...)
 		case !f.waited[child] && (marked(child, mark) || last && cleared(child)):
-			found = append(append(found, child), descendants(child)...)
+			found = append(append(found, child), below(child)...)
 		}
 	}
 	return slices.DeleteFunc(found, func(pid int) bool { return pgrpOfZombie(pid) != 0 })
 }
 
-// kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
+// Kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
 // its parent during a search.
-func (f *family) kill(mark string, program int) {
+func (f *tracker) Kill(mark string, program int) {
 	for range attempts {
 		for _, pid := range f.find(mark, program) {
 			_ = unix.Kill(pid, unix.SIGKILL)
@@ -174,7 +174,7 @@ const (
 
 // sweep ends the descendants of a program that has itself ended, at once where ctx has ended. It returns the names and
 // numbers of those that it found, and of those that cannot be ended.
-func (f *family) sweep(ctx context.Context, mark string, program int) (found, left []string) {
+func (f *tracker) sweep(ctx context.Context, mark string, program int) (found, left []string) {
 	f.mu.Lock()
 	delete(f.living, mark)
 	f.mu.Unlock()
@@ -223,8 +223,8 @@ func cleared(pid int) bool {
 	return err == nil && group != unix.Getpgrp() && !marked(pid, markName)
 }
 
-// descendants returns all descendants of a process.
-func descendants(pid int) []int {
+// below returns all descendants of a process.
+func below(pid int) []int {
 	below := childrenOf(pid)
 	for i := 0; i < len(below); i++ { // it grows
 		below = append(below, childrenOf(below[i])...)

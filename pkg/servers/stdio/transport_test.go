@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // request passes before the answer on a line of its own has come.
 func TestQuotedAnswerAtTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
-		link.process = &process{}
+		link := New(Options{Server: "s", Launch: &config.Resolved{}, MaxMessage: 1 << 20})
+		link.Process = &Process{}
 		in, out := io.Pipe()
 		go link.stdout.Read(in)
 		answer := func(prefix string) {
@@ -28,7 +28,7 @@ func TestQuotedAnswerAtTheLimit(t *testing.T) {
 		for _, prefix := range []string{"", "DEBUG page says: "} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			go answer(prefix)
-			if m, err := link.roundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.Result) != "{}" {
+			if m, err := link.RoundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.Result) != "{}" {
 				t.Errorf("behind %q: got %s, %v", prefix, m.Result, err)
 			}
 			cancel()
@@ -41,8 +41,8 @@ func TestQuotedAnswerAtTheLimit(t *testing.T) {
 // TestRefusedRequestIsAnswered proves that the server of a refused request is told.
 func TestRefusedRequestIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
-		link.process = &process{}
+		link := New(Options{Server: "s", Launch: &config.Resolved{}, MaxMessage: 1 << 20})
+		link.Process = &Process{}
 		in, out := io.Pipe()
 		go link.stdout.Read(in)
 		if _, err := io.WriteString(out, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"} sent`+"\n"); err != nil {

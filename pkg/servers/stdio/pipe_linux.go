@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func readPipe(pipe *os.File, b []byte) (n int, err error) {
 	return pipe.Read(b)
 }
 
-func writePipe(pipe *os.File, b []byte) (n int, err error) {
+func WritePipe(pipe *os.File, b []byte) (n int, err error) {
 	if n = transfer(syscall.SYS_WRITE, syscall.RawConn.Write, pipe, b); n == len(b) {
 		return n, nil
 	}

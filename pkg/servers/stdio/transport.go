@@ -1,4 +1,6 @@
-package servers
+// Package stdio runs the program of a server and talks to it over its pipes: process groups, descendants, stderr, and an
+// orderly shutdown.
+package stdio
 
 import (
 	"cmp"
@@ -14,6 +16,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
@@ -23,36 +26,33 @@ import (
 // The times of a stdio session. Each bounds a step that normally takes no time at all, so no user waits for one in
 // vain.
 const (
-	// drainTime is how long the pipes of an ended server are read on.
-	drainTime = 200 * time.Millisecond
+	// DrainTime is how long the pipes of an ended server are read on.
+	DrainTime = 200 * time.Millisecond
 	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: on a
 	// busy machine a process takes its time to end.
 	exitTime = time.Second
-	// stdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
+	// StdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
 	// then SIGKILL (MCP, basic/lifecycle, shutdown of stdio).
-	stdinGrace = 2 * time.Second
-	termGrace  = time.Second
-	// flushTime is how long closing waits for messages that are still queued.
-	flushTime = 200 * time.Millisecond
+	StdinGrace = 2 * time.Second
+	TermGrace  = time.Second
+	// FlushTime is how long closing waits for messages that are still queued.
+	FlushTime = 200 * time.Millisecond
 )
 
 // failureLines is how many lines of stderr a failure shows.
 const failureLines = 10
 
-// DefaultMaxMessage is the size in bytes of the largest message that toolx accepts from a server, unless configured.
-const DefaultMaxMessage = 64 << 20
-
 // writeQueue is how many messages may wait for a server to read.
 const writeQueue = 64
 
-// stdio is the link to one server process, over its pipes.
-type stdio struct {
+// Transport is the link to one server process, over its pipes.
+type Transport struct {
 	*wire.Peer
 	launch *config.Resolved
 	max    int64
 	log    *stderrLog
 
-	process *process
+	Process *Process
 	writes  chan *outgoing
 
 	// Each is closed when the goroutine that serves the pipe has ended.
@@ -62,7 +62,7 @@ type stdio struct {
 
 	printed otherOutput // on stdout, besides answers
 
-	stdinGrace time.Duration // how long shutdown waits after closing stdin
+	StdinGrace time.Duration // how long shutdown waits after closing stdin
 
 	// announced is closed when the session has been announced: the exit of its process is not reported earlier.
 	announced chan struct{}
@@ -80,12 +80,22 @@ type outgoing struct {
 	last             bool // close stdin instead of writing
 }
 
-// newStdio makes the link; begin starts the process.
-func newStdio(d dial) *stdio {
-	server, bus := d.server.Name, d.Bus
-	t := &stdio{
+// StdioOptions say how a server's process is started and talked to.
+type Options struct {
+	Server     string
+	Bus        *exec.Bus
+	Launch     *config.Resolved
+	MaxMessage int64
+	StdinGrace time.Duration // how long Close waits for a server whose stdin has ended; zero means 2 s
+	StderrDir  string        // the folder of the logs of stderr; empty for none
+}
+
+// New makes the link; Begin starts the process.
+func New(d Options) *Transport {
+	server, bus := d.Server, d.Bus
+	t := &Transport{
 		Peer:   wire.NewPeer(server, bus),
-		launch: d.launch, max: d.MaxMessage, stdinGrace: cmp.Or(d.StdinGrace, stdinGrace),
+		launch: d.Launch, max: d.MaxMessage, StdinGrace: cmp.Or(d.StdinGrace, StdinGrace),
 		writes:      make(chan *outgoing, writeQueue),
 		stdinEnded:  make(chan struct{}),
 		stdoutEnded: make(chan struct{}),
@@ -101,15 +111,15 @@ func newStdio(d dial) *stdio {
 	return t
 }
 
-// begin implements link: it starts the server's process.
-func (t *stdio) Begin() error {
-	p, err := startProcess(t.launch, nil)
+// Begin implements link: it starts the server's process.
+func (t *Transport) Begin() error {
+	p, err := Start(t.launch, nil)
 	if err != nil {
-		return diagnose.StartFailure(t.newFailure(diagnose.EndingNotStarted), err)
+		return diagnose.StartFailure(t.NewFailure(diagnose.EndingNotStarted), err)
 	}
-	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
+	t.Process, t.stdoutRead.file, t.stderrRead.file = p, p.Stdout, p.stderr
 	t.Bus.Emit(wire.ProcessStarted{
-		Head: wire.Head{At: p.started, Server: t.Server}, PID: p.cmd.Process.Pid,
+		Head: wire.Head{At: p.Started, Server: t.Server}, PID: p.Cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {
@@ -125,7 +135,7 @@ func (t *stdio) Begin() error {
 	return nil
 }
 
-func (t *stdio) roundTrip(
+func (t *Transport) RoundTrip(
 	ctx context.Context, method string, params json.RawMessage, _ http.Header,
 ) (wire.Message, error) {
 	p, err := t.Register(ctx, method, params)
@@ -160,7 +170,7 @@ func (t *stdio) roundTrip(
 }
 
 // abandon gives a request up after ctx has ended; before is how much the server had written when it was asked.
-func (t *stdio) abandon(ctx context.Context, p *wire.Pending, sent *outgoing, before wrote) error {
+func (t *Transport) abandon(ctx context.Context, p *wire.Pending, sent *outgoing, before wrote) error {
 	written, evidence := sent.written.Load(), t.evidenceSince(before)
 	// A request that is still queued goes out all the same, and the notice after it.
 	detail := t.GiveUp(ctx, p, true)
@@ -181,14 +191,14 @@ func (m *outgoing) stalled() string {
 // wrote is how much a server has written besides messages, in lines.
 type wrote struct{ stderr, stdout int }
 
-func (t *stdio) soFar() wrote {
+func (t *Transport) soFar() wrote {
 	_, stderr, _ := t.log.last(0)
 	return wrote{stderr, t.printed.lines()}
 }
 
 // evidenceSince returns what the server has written besides messages, if that is short, and where the whole log is: a
 // line each, in the form of Failure.Details.
-func (t *stdio) evidenceSince(before wrote) []string {
+func (t *Transport) evidenceSince(before wrote) []string {
 	stderr, total, path := t.log.last(failureLines)
 	stderr = diagnose.LastOf(stderr, total-before.stderr)
 	stdout := t.printed.since(before.stdout)
@@ -203,7 +213,7 @@ func (t *stdio) evidenceSince(before wrote) []string {
 }
 
 // offer queues a message that nobody waits for, unless the server does not read.
-func (t *stdio) offer(f wire.Frame) bool {
+func (t *Transport) offer(f wire.Frame) bool {
 	select {
 	case t.writes <- &outgoing{Frame: f}:
 		return true
@@ -212,16 +222,16 @@ func (t *stdio) offer(f wire.Frame) bool {
 	}
 }
 
-func (t *stdio) send(ctx context.Context, f wire.Frame) error {
+func (t *Transport) Send(ctx context.Context, f wire.Frame) error {
 	return t.enqueue(ctx, &outgoing{Frame: f})
 }
 
-// kill ends the processes of the server at once and does not wait.
-func (t *stdio) kill() { t.process.group.kill() }
+// Kill ends the processes of the server at once and does not wait.
+func (t *Transport) Kill() { t.Process.Group.Kill() }
 
 // enqueue hands a message to the writer, which waits for a server that does not
 // read; this method waits no longer than ctx.
-func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
+func (t *Transport) enqueue(ctx context.Context, message *outgoing) error {
 	select {
 	case <-t.Done:
 		return diagnose.Of(t.Peer, "")
@@ -239,18 +249,18 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 }
 
 // write runs the writer: it alone writes to the server's stdin.
-func (t *stdio) write() {
+func (t *Transport) write() {
 	defer close(t.stdinEnded)
 	for {
 		select {
 		case message := <-t.writes:
 			if message.last {
-				_ = t.process.stdin.Close()
+				_ = t.Process.Stdin.Close()
 				return
 			}
 			t.NoteSent(message.Frame)
 			message.writing.Store(true)
-			if _, err := writePipe(t.process.stdin, append(message.Bytes, '\n')); err != nil {
+			if _, err := WritePipe(t.Process.Stdin, append(message.Bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return
 			}
@@ -263,39 +273,39 @@ func (t *stdio) write() {
 
 // stdinBroken handles a server that no longer reads. Usually the server is about to exit, and its exit says more than
 // the broken pipe, so only a server that lives on is failed.
-func (t *stdio) stdinBroken(err error) {
+func (t *Transport) stdinBroken(err error) {
 	select {
 	case <-t.Closing:
 		return
 	case <-t.Done:
 		return
-	case <-t.process.exited:
+	case <-t.Process.Exited:
 		return // watch reports it
 	case <-time.After(exitTime):
 	}
-	failure := t.newFailure(diagnose.EndingClosedStdin)
+	failure := t.NewFailure(diagnose.EndingClosedStdin)
 	failure.Reason = err
 	t.Fail(failure)
 }
 
 // watch waits for the process to end and fails the session with all that is known. It reports the exit at once where
 // the session was announced, and leaves that to shutdown where the session is being closed.
-func (t *stdio) watch() {
+func (t *Transport) watch() {
 	select {
-	case <-t.process.exited:
+	case <-t.Process.Exited:
 	case <-t.stdoutEnded:
 		// Usually the exit follows at once and says more.
-		if !t.process.ended(exitTime) {
-			t.Fail(t.newFailure(diagnose.EndingClosedStdout))
-			<-t.process.exited
+		if !t.Process.Ended(exitTime) {
+			t.Fail(t.NewFailure(diagnose.EndingClosedStdout))
+			<-t.Process.Exited
 		}
 	}
 	t.drain()
 	ending := diagnose.EndingExited
-	if signalName(t.process.state) != "" {
+	if signalName(t.Process.State) != "" {
 		ending = diagnose.EndingKilled
 	}
-	t.Fail(t.newFailure(ending))
+	t.Fail(t.NewFailure(ending))
 	select {
 	case <-t.Closing:
 	case <-t.announced:
@@ -305,11 +315,11 @@ func (t *stdio) watch() {
 	}
 }
 
-func (t *stdio) Announce() { close(t.announced) }
+func (t *Transport) Announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
 // that the server started holds them open, drain kills the group; it closes what a process outside of the group holds.
-func (t *stdio) drain() {
+func (t *Transport) drain() {
 	t.drainOnce.Do(func() {
 		for _, pipe := range []struct {
 			name  string
@@ -320,7 +330,7 @@ func (t *stdio) drain() {
 				continue
 			}
 			t.Bus.Emit(wire.PipeHeld{Head: wire.Now(t.Server), Pipe: pipe.name})
-			t.process.group.kill()
+			t.Process.Group.Kill()
 			if !pipe.read.settled(pipe.ended) {
 				_ = pipe.read.file.Close()
 				<-pipe.ended
@@ -350,7 +360,7 @@ func (p *countedPipe) Read(b []byte) (int, error) {
 // other side, that end is certain to come, however long toolx takes to read. Otherwise, and for a server that lives,
 // settled returns false once nothing more has come for drainTime.
 func (p *countedPipe) settled(ended <-chan struct{}) bool {
-	tick := time.NewTicker(drainTime)
+	tick := time.NewTicker(DrainTime)
 	defer tick.Stop()
 	before := p.bytes.Load()
 	for held := 0; ; {
@@ -359,8 +369,8 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 			return true
 		case <-tick.C:
 		}
-		state, now := pipeState(p.file), p.bytes.Load()
-		if state.hungUp {
+		state, now := PipeState(p.file), p.bytes.Load()
+		if state.HungUp {
 			continue
 		}
 		quiet := now == before && !state.readable
@@ -371,9 +381,9 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	}
 }
 
-// newFailure gathers what is known of the server now.
-func (t *stdio) newFailure(ending diagnose.Ending) *diagnose.Failure {
-	if ending == diagnose.EndingMalformed && t.process != nil {
+// NewFailure gathers what is known of the server now.
+func (t *Transport) NewFailure(ending diagnose.Ending) *diagnose.Failure {
+	if ending == diagnose.EndingMalformed && t.Process != nil {
 		t.stderrRead.settled(t.stderrEnded) // what it wrote before its answer says why
 	}
 	failure := &diagnose.Failure{
@@ -390,17 +400,17 @@ func (t *stdio) newFailure(ending diagnose.Ending) *diagnose.Failure {
 	failure.Stdout = append(failure.Stdout, t.printed.first...)
 	failure.Said = append(failure.Said, t.printed.said...)
 	t.printed.mu.Unlock()
-	if t.process == nil {
+	if t.Process == nil {
 		return failure
 	}
 	failure.FromStart = sync.OnceValue(func() *cause.Cause {
-		return failure.Explain(failure.FromOutput(), t.launch, t.process.started)
+		return failure.Explain(failure.FromOutput(), t.launch, t.Process.Started)
 	})
 	failure.Question = t.Question()
-	failure.Lived = time.Since(t.process.started)
-	if wire.Closed(t.process.exited) {
-		failure.Lived = t.process.lived
-		failure.How = exitText(t.process.state)
+	failure.Lived = time.Since(t.Process.Started)
+	if wire.Closed(t.Process.Exited) {
+		failure.Lived = t.Process.Lived
+		failure.How = ExitText(t.Process.State)
 	} else if ending == diagnose.EndingSilent {
 		t.lookAt(failure)
 		if failure.State != nil {
@@ -411,18 +421,18 @@ func (t *stdio) newFailure(ending diagnose.Ending) *diagnose.Failure {
 }
 
 // lookAt adds to a failure what the living server does.
-func (t *stdio) lookAt(failure *diagnose.Failure) {
-	failure.State = procs.StateOf(t.process.cmd.Process.Pid)
-	failure.Unread = unreadIn(t.process.stdin)
+func (t *Transport) lookAt(failure *diagnose.Failure) {
+	failure.State = procs.StateOf(t.Process.Cmd.Process.Pid)
+	failure.Unread = unreadIn(t.Process.Stdin)
 }
 
-func (t *stdio) Question() string {
+func (t *Transport) Question() string {
 	return cmp.Or(cause.Asks(string(t.Unfinished())), cause.Asks(t.log.pending()))
 }
 
-// doing implements link.
-func (t *stdio) Doing() string {
-	failure := t.newFailure(diagnose.EndingClosed)
+// Doing implements link.
+func (t *Transport) Doing() string {
+	failure := t.NewFailure(diagnose.EndingClosed)
 	failure.Ending = diagnose.EndingSilent
 	t.lookAt(failure)
 	text := "server " + strconv.Quote(t.Server) + " has not answered after " + diagnose.Rounded(failure.Lived).String()
@@ -432,46 +442,41 @@ func (t *stdio) Doing() string {
 	return text
 }
 
-func (t *stdio) Unfinished() []byte { return t.stdout.Pending() }
+func (t *Transport) Unfinished() []byte { return t.stdout.Pending() }
 
-func (t *stdio) ProcessID() int { return t.process.cmd.Process.Pid }
+func (t *Transport) ProcessID() int { return t.Process.Cmd.Process.Pid }
 
-func (t *stdio) Stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
+func (t *Transport) Stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
 
-func (t *stdio) CloseLog(ctx context.Context) { t.log.close(ctx) }
+func (t *Transport) CloseLog(ctx context.Context) { t.log.close(ctx) }
 
-// asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
-func asks(ctx context.Context, l link, between time.Duration) bool {
-	look := time.NewTicker(between)
-	defer look.Stop()
-	for before := ""; ; {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-look.C:
-		}
-		question := l.Question()
-		if question != "" && question == before {
-			return true
-		}
-		before = question
+// Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
+func (t *Transport) Exited(ctx context.Context) bool {
+	select {
+	case <-t.Process.Exited:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
-func exitText(state *os.ProcessState) string {
+// Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
+func (t *Transport) Terminate() { t.Process.Group.Terminate() }
+
+func ExitText(state *os.ProcessState) string {
 	if signal := signalName(state); signal != "" {
 		return "signal: " + signal
 	}
 	return fmt.Sprintf("exit status %d", state.ExitCode())
 }
 
-func (t *stdio) command() []string { return commandOf(t.launch) }
+func (t *Transport) command() []string { return CommandOf(t.launch) }
 
 // entryOf says how a server is started.
 func entryOf(launch *config.Resolved) cause.Entry {
 	return cause.Entry{Typed: launch.Typed, Variable: launch.Variable}
 }
 
-func commandOf(launch *config.Resolved) []string {
+func CommandOf(launch *config.Resolved) []string {
 	return append([]string{launch.Command}, launch.Args...)
 }

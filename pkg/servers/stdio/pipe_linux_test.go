@@ -1,4 +1,4 @@
-package servers
+package stdio
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func TestPipeEnds(t *testing.T) {
 		t.Errorf("closed while it is read: %v", err)
 	}
 	_, plain := w.Write([]byte("x"))
-	if n, err := writePipe(w, []byte("x")); n != 0 || err == nil || err.Error() != plain.Error() {
+	if n, err := WritePipe(w, []byte("x")); n != 0 || err == nil || err.Error() != plain.Error() {
 		t.Errorf("without a reader: %d, %v; want %v", n, err, plain)
 	}
 	w.Close()

@@ -1,0 +1,24 @@
+//go:build unix && !linux
+
+package stdio
+
+import (
+	"context"
+	"os/exec"
+)
+
+// descendants tracks the descendants of the programs that toolx runs for servers. Where the kernel gives orphans to init,
+// toolx only finds those that stay in a program's group.
+var descendants tracker
+
+type tracker struct{}
+
+func (tracker) start(cmd *exec.Cmd) (mark string, err error) { return "", cmd.Start() }
+
+func (tracker) ended(int) {}
+
+func (tracker) release(string) {}
+
+func (tracker) Kill(string, int) {}
+
+func (tracker) sweep(context.Context, string, int) (found, left []string) { return nil, nil }
