@@ -67,6 +67,7 @@ type effort struct {
 	schemas int // still to be looked at
 	bytes   int // of text still to be made
 	budget  *budget
+	matcher *matcher // of the patterns of texts
 }
 
 const (
@@ -77,7 +78,7 @@ const (
 )
 
 func newExampleMaker(document *Document, branch int, budget *budget) *exampleMaker {
-	limits := &effort{schemas: branchLimit, bytes: maxExampleSize, budget: budget}
+	limits := &effort{schemas: branchLimit, bytes: maxExampleSize, budget: budget, matcher: newMatcher()}
 	return &exampleMaker{document: document, branch: branch, effort: limits}
 }
 

@@ -31,7 +31,7 @@ func (e *effort) text(parts Parts, variant int) string {
 			most = n
 		}
 	}
-	if pattern != "" && (variant > 0 || !newMatcher().match(e.budget, pattern, text)) {
+	if pattern != "" && (variant > 0 || !e.matcher.match(e.budget, pattern, text)) {
 		return e.matchingText(pattern, least, variant, text)
 	}
 	suffix := ""
@@ -87,6 +87,7 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 	if len(pattern) > maxPattern {
 		return fallback
 	}
+	e.bytes -= len(pattern) // to parse it takes as long as to write as much text
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return fallback
@@ -101,14 +102,13 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 		return utf8.RuneCountInString(write(variant+more)) >= least
 	})
 	const more = 8
-	names := newMatcher()
 	for extra := first; extra <= first+more; extra++ {
 		text := write(extra)
 		e.bytes -= len(text)
 		if e.spent() {
 			return fallback
 		}
-		if utf8.RuneCountInString(text) >= least && names.match(e.budget, pattern, text) {
+		if utf8.RuneCountInString(text) >= least && e.matcher.match(e.budget, pattern, text) {
 			return text
 		}
 	}
