@@ -51,7 +51,9 @@ func (r nameRule) admits(name string) bool {
 
 const alphanumeric = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-func (r nameRule) allows(sign rune) bool { return strings.ContainsRune(alphanumeric+r.signs, sign) }
+func (r nameRule) allows(sign rune) bool {
+	return strings.ContainsRune(alphanumeric, sign) || strings.ContainsRune(r.signs, sign)
+}
 
 // hashed returns the changed name of a tool. The hash distinguishes pairs whose joined names are equal.
 func (r nameRule) hashed(server, tool string) string {
