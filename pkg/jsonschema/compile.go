@@ -378,27 +378,16 @@ func partsInPlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(parts, func(part *jsonschema.Schema) bool { return part == nil })
 }
 
+// addParts adds the schemas that a schema applies to a value, its parts and its annotations.
 func (g *schemaGraph) addParts(s *jsonschema.Schema) {
-	g.add(s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.PropertyNames, s.UnevaluatedProperties)
-	g.add(s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
-	if s.DynamicRef != nil {
-		g.add(s.DynamicRef.Ref)
-	}
-	g.add(s.AllOf...)
-	g.add(s.AnyOf...)
-	g.add(s.OneOf...)
+	g.add(partsInPlace(s)...)
+	g.add(s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
 	g.add(s.PrefixItems...)
 	for _, part := range s.Properties {
 		g.add(part)
 	}
 	for _, part := range s.PatternProperties {
 		g.add(part)
-	}
-	for _, part := range s.DependentSchemas {
-		g.add(part)
-	}
-	for _, part := range s.Dependencies {
-		g.addAny(part)
 	}
 	g.addAny(s.AdditionalProperties)
 	g.addAny(s.Items)
