@@ -46,7 +46,7 @@ func EnvLike(name string, environ []string) ([]string, error) {
 	return envLikeOn(name, environ, runtime.GOOS)
 }
 
-// envLikeOn is EnvLike on a system.
+// envLikeOn is EnvLike for an operating system.
 func envLikeOn(name string, environ []string, goos string) ([]string, error) {
 	windows := goos == "windows"
 	inherited := []string{"HOME", "LOGNAME", "PATH", "SHELL", "USER"} // the TypeScript SDK's, without TERM
@@ -85,7 +85,7 @@ func envLikeOn(name string, environ []string, goos string) ([]string, error) {
 		"--env-like claude-desktop, cursor or minimal")
 }
 
-// loginEnviron leaves out what belongs to one terminal.
+// loginEnviron removes variables that belong to one terminal.
 func loginEnviron(environ []string, goos string) []string {
 	prefixes := []string{
 		"TERM", "CONDA_", "DIRENV_", "npm_", "ITERM_", "TMUX", "VSCODE_", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY",
@@ -121,5 +121,5 @@ func loginEnviron(environ []string, goos string) []string {
 	return kept
 }
 
-// HomebrewPath are the folders of Homebrew on Apple silicon and on Intel, which some applications add themselves.
+// HomebrewPath has the folders of Homebrew on Apple silicon and on Intel, which some applications add to PATH.
 const HomebrewPath = "/opt/homebrew/bin:/usr/local/bin"

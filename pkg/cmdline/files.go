@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scripts are the endings of files that an interpreter runs.
+// scripts are the extensions of files that an interpreter runs.
 var scripts = []string{
 	".bat", ".cjs", ".cmd", ".cts", ".dart", ".dll", ".exs", ".fsx", ".go", ".jar", ".jl", ".js", ".jsx", ".kts",
 	".lua", ".mjs", ".mts", ".php", ".pl", ".ps1", ".py", ".pyz", ".r", ".rb", ".sh", ".swift", ".ts", ".tsx", ".wasm",
@@ -20,8 +20,8 @@ var runners = []string{
 	"uvx", "yarn",
 }
 
-// ProgramFiles returns the files that a command line runs, with their links followed: its program, unless that is an
-// interpreter that is looked up in PATH, and the scripts among its arguments. Modules that these load are not found.
+// ProgramFiles returns the files that a command line runs, with links resolved: its program, unless that is an
+// interpreter from PATH, and the scripts among its arguments. It does not find modules that these load.
 func ProgramFiles(command string, args []string, folder string, environ []string) []string {
 	command, args = Unwrapped(command, args)
 	in := LookupIn(folder, environ)

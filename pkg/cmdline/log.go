@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// LogSince returns the lines of a log's last part that were written since a time, as far as they tell theirs.
+// LogSince returns the last lines of a log that were written since a time. Lines without a time follow the line before.
 func LogSince(path string, since time.Time) []string {
 	const most = 20
 	return linesSince(lastLines(path, most), since)
 }
 
-// stamped matches the time of a line: in ISO 8601, with or without its zone, or in milliseconds, as pino writes it.
+// stamped matches the time of a line: in ISO 8601, with or without a zone, or in milliseconds, as pino writes it.
 var stamped = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?|` +
 		`"time":(\d{13})\b`)
 })
 
-// linesSince leaves out the lines of older starts: those that have an older time, and what follows them without one.
+// linesSince removes the lines of earlier starts: those with an earlier time, and lines without a time after them.
 func linesSince(lines []string, since time.Time) []string {
 	var kept []string
 	old := false
@@ -37,7 +37,7 @@ func linesSince(lines []string, since time.Time) []string {
 	return kept
 }
 
-// timeOf returns the time of a line. One without a zone may be UTC or local time: the later of the two is returned.
+// timeOf returns the time of a line. A time without a zone may be UTC or local: timeOf returns the later of the two.
 func timeOf(day, clock, zone, milliseconds string) time.Time {
 	if count, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
 		return time.UnixMilli(count)
@@ -54,8 +54,7 @@ func timeOf(day, clock, zone, milliseconds string) time.Time {
 	return at
 }
 
-// lastLines returns the last lines of a file, of which it reads little: a log may be long, and older lines are of other
-// starts.
+// lastLines returns the last lines of a file. It reads only the end: a log may be long.
 func lastLines(path string, most int) []string {
 	const bytes = 64 << 10
 	info, err := os.Stat(path)

@@ -28,7 +28,7 @@ type NodePackage struct {
 	Optional map[string]string `json:"optionalDependencies"`
 }
 
-// Excludes reports whether a version of Node is outside of what the package asks for.
+// Excludes reports whether the package does not support a version of Node.
 func (p NodePackage) Excludes(node string) bool {
 	running, known := ParseVersion(node)
 	if !known || p.Engines.Node == "" {
@@ -38,8 +38,8 @@ func (p NodePackage) Excludes(node string) bool {
 	return readable && !inside
 }
 
-// Shipped returns the program for this system that an optional dependency of the package brings; empty if none does.
-// The package's scripts only start it.
+// Shipped returns the program for this system in an optional dependency, which the scripts of the package only start;
+// empty if there is none.
 func (p NodePackage) Shipped() string {
 	for _, name := range slices.Sorted(maps.Keys(p.Optional)) {
 		if found, ok := Dependency(p.Folder, name); ok {
@@ -64,7 +64,7 @@ func programIn(folder string) string {
 	return ""
 }
 
-// isProgramFile reports whether a file begins as programs of Linux, macOS and Windows do.
+// isProgramFile reports whether a file begins like a program of Linux, macOS or Windows.
 func isProgramFile(begin []byte) bool {
 	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
 		if bytes.HasPrefix(begin, []byte(magic)) {
@@ -74,7 +74,7 @@ func isProgramFile(begin []byte) bool {
 	return false
 }
 
-// Script returns the file that npx runs of a package: its only program, or the one with its name.
+// Script returns the file that npx runs for a package: its only program, or the one with its name.
 func (p NodePackage) Script() string {
 	program := p.Programs[path.Base(p.Name)]
 	if len(p.Programs) == 1 {
@@ -87,8 +87,8 @@ func (p NodePackage) Script() string {
 	return RealPath(program, p.Folder)
 }
 
-// Script returns the file that node runs for a command line in a folder; empty where another program runs it, and if it
-// is not found.
+// Script returns the file that node runs for a command line in a folder; empty if another program runs it, or if it is
+// not found.
 func Script(command string, args []string, folder string, environ []string) string {
 	command, args = Unwrapped(command, args)
 	if l, ok := ParseLauncher(command, args); ok {
@@ -124,7 +124,7 @@ func NodeScript(command string, args []string, in Lookup) string {
 	return ""
 }
 
-// RealPath returns a path, relative to folder, with its links followed; nothing if it does not exist.
+// RealPath returns a path, relative to folder, with links resolved; empty if it does not exist.
 func RealPath(path, folder string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
@@ -136,8 +136,8 @@ func RealPath(path, folder string) string {
 	return followed
 }
 
-// PackageAbove reads the nearest package.json with a name, from a file upwards. One without a name only sets the
-// kind of modules below it.
+// PackageAbove reads the nearest package.json with a name, from a file upwards. One without a name only sets the module
+// type of the files below.
 func PackageAbove(file string) (NodePackage, bool) {
 	for folder := range upwards(filepath.Dir(file)) {
 		if found, ok := readPackage(folder); ok && found.Name != "" {
@@ -195,7 +195,7 @@ func InstalledPackage(name, folder string, environ []string) (NodePackage, bool)
 	return readPackage(newest)
 }
 
-// npmCache returns the folder in which npm keeps what it downloads, and its logs.
+// npmCache returns the folder of npm's cache and logs.
 func npmCache(environ []string) string {
 	if cache, set := Variable(environ, "npm_config_cache"); set {
 		return cache
@@ -206,7 +206,7 @@ func npmCache(environ []string) string {
 	return filepath.Join(homeFolder(environ), ".npm")
 }
 
-// homeFolder returns the home folder that an environment names; empty if it names none.
+// homeFolder returns the home folder of an environment; empty if it names none.
 func homeFolder(environ []string) string {
 	if profile, set := Variable(environ, "USERPROFILE"); set && runtime.GOOS == "windows" {
 		return profile
@@ -215,7 +215,7 @@ func homeFolder(environ []string) string {
 	return home
 }
 
-// Dependency finds a package as node does: in the node_modules of folder and of those above it.
+// Dependency finds a package as Node does: in node_modules of folder and of those above it.
 func Dependency(folder, name string) (NodePackage, bool) {
 	for above := range upwards(folder) {
 		if found, ok := readPackage(filepath.Join(above, "node_modules", filepath.FromSlash(name))); ok {
@@ -225,7 +225,7 @@ func Dependency(folder, name string) (NodePackage, bool) {
 	return NodePackage{}, false
 }
 
-// NodeOf returns the node that a command line ends in: itself, or the one in PATH.
+// NodeOf returns the node that a command line runs: its own, or the one in PATH.
 func NodeOf(command string, args []string) string {
 	if command, _ := Unwrapped(command, args); BaseName(command) == "node" {
 		return command
@@ -233,7 +233,7 @@ func NodeOf(command string, args []string) string {
 	return "node"
 }
 
-// IsNodeShim reports whether a file is what npm installs for a program on Windows: a script for cmd that starts node.
+// IsNodeShim reports whether a file is the cmd script that npm installs on Windows to start a program.
 func IsNodeShim(path string) bool {
 	extension := strings.ToLower(filepath.Ext(path))
 	if extension != ".cmd" && extension != ".bat" {

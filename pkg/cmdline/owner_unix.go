@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// OwnerOf says who owns a file, as an addition to its mode.
+// OwnerOf returns the owner of a file, to append to its mode; empty on Windows, where owners and modes do not decide
+// what can run.
 func OwnerOf(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package cmdline reads the command line of a server: which program it starts, through which
-// launchers, interpreters and shells, and what these need. It runs nothing.
+// Package cmdline analyses the command line of a server: which program it starts, through which launchers, interpreters
+// and shells, and what these need. It runs nothing.
 package cmdline
 
 import (
@@ -13,15 +13,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// Lookup says where programs are looked for: in the folders of path where a command
-// is a bare name, else from folder on. goos names the system whose rules hold.
+// Lookup finds programs: bare names in the folders of Path, other commands relative to Folder, by the rules of Goos.
 type Lookup struct {
 	Goos   string
 	Path   string
 	Folder string // what relative commands count from; empty means the current one
 }
 
-// LookupIn looks commands up as a process will that starts in a folder with an environment.
+// LookupIn finds programs as a process in a folder and an environment does.
 func LookupIn(folder string, environ []string) Lookup {
 	path, _ := Variable(environ, "PATH")
 	return Lookup{Goos: runtime.GOOS, Path: path, Folder: folder}
@@ -36,7 +35,7 @@ type Program struct {
 	Runnable bool
 }
 
-// Find looks a command up. A file that cannot be run is what was found only where nothing better is.
+// Find looks a command up. It returns a file that cannot be run only if there is none that can.
 func (l Lookup) Find(command string) Program {
 	if l.IsPath(command) {
 		if l.Folder != "" && !filepath.IsAbs(command) {
@@ -57,12 +56,12 @@ func (l Lookup) Find(command string) Program {
 	return blocked
 }
 
-// IsPath reports whether a command names a file and not a program to look up.
+// IsPath reports whether a command is a path and not a name to look up.
 func (l Lookup) IsPath(command string) bool {
 	return strings.Contains(command, "/") || l.Goos == "windows" && strings.Contains(command, `\`)
 }
 
-// Folders are those of PATH. An empty one means the current folder, which os/exec never searches.
+// Folders returns the folders of PATH without empty ones, which os/exec never searches.
 func (l Lookup) Folders() []string {
 	separator := ":"
 	if l.Goos == "windows" {
@@ -71,7 +70,7 @@ func (l Lookup) Folders() []string {
 	return slices.DeleteFunc(strings.Split(l.Path, separator), func(folder string) bool { return folder == "" })
 }
 
-// Inspect looks at one file, on Windows with the extensions of programs as well.
+// Inspect checks one file, on Windows also with the extensions of programs.
 func (l Lookup) Inspect(path string) Program {
 	for _, extension := range l.extensions(path) {
 		info, err := os.Stat(path + extension)
@@ -114,7 +113,7 @@ func Variable(environ []string, name string) (value string, set bool) {
 	return value, set
 }
 
-// InterpreterOf returns the program that runs a script, by the extension of its name; empty for anything else.
+// InterpreterOf returns the program that runs a script, by its extension; empty for any other file.
 func InterpreterOf(script string) string {
 	switch strings.ToLower(filepath.Ext(script)) {
 	case ".js", ".mjs", ".cjs":

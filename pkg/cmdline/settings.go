@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// PlaceholderIn returns what nobody has filled in: a variable that was not expanded, or an example's stand-in.
+// PlaceholderIn returns a value that was never filled in: an unexpanded variable, or the stand-in of an example.
 func PlaceholderIn(text string) string {
 	for _, pattern := range placeholders() {
 		if match := pattern.FindStringSubmatch(text); match != nil {
@@ -34,7 +34,7 @@ func (s Setting) Name() string {
 	return ""
 }
 
-// placeholders match what nobody has filled in, in their first group.
+// placeholders match values that were never filled in, in their first group.
 var placeholders = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, pattern := range []string{

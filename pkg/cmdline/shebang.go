@@ -16,7 +16,7 @@ type Shebang struct {
 	// Program is what env looks up in PATH, empty for another interpreter.
 	Program string
 	Crlf    bool
-	// Joined is set if env gets several words as one, since only -S splits them.
+	// Joined is set if env gets several words as one, because only -S splits them.
 	Joined bool
 }
 
@@ -78,8 +78,8 @@ func FileBeginning(path string, most int64) []byte {
 	return begin
 }
 
-// LoaderOf returns the program that loads an ELF executable ("/lib/ld-musl-x86_64.so.1"); nothing for a static one and
-// for other files.
+// LoaderOf returns the dynamic loader of an ELF executable ("/lib/ld-musl-x86_64.so.1"); empty for a static one and for
+// other files.
 func LoaderOf(path string) string {
 	if !bytes.HasPrefix(FileBeginning(path, 4), []byte(elf.ELFMAG)) {
 		return ""
@@ -98,10 +98,10 @@ func LoaderOf(path string) string {
 	return ""
 }
 
-// TextFile is what FileKind says of a script that has no #! line.
+// TextFile is what FileKind returns for a script without a #! line.
 const TextFile = "a text file without #! line"
 
-// FileKind says in words what a file's first bytes are.
+// FileKind describes a file by its first bytes.
 func FileKind(path string) string {
 	begin := FileBeginning(path, 64)
 	switch {

@@ -12,7 +12,7 @@ const (
 	AllArgs     = "\x01" // "$@": the arguments of the script
 )
 
-// ShellCommand is one simple command of a shell script, as far as it can be told without running it.
+// ShellCommand is one simple command of a shell script, as far as it is known without running it.
 type ShellCommand struct {
 	Line  int      // of the script, from 1
 	Words []string // without quotes and redirections
@@ -21,7 +21,7 @@ type ShellCommand struct {
 	Out, Err stream
 }
 
-// stream is where an output of a command goes.
+// stream is the destination of an output.
 type stream int
 
 // The streams.
@@ -34,8 +34,8 @@ const (
 // Merges reports whether a command's stderr goes to the script's stdout.
 func (c ShellCommand) Merges() bool { return c.Err == StreamOut }
 
-// ShellCommands returns the simple commands of a script in their order, and a command without words for what redirects
-// the output of several, or of the whole script. What follows an error of syntax is left out.
+// ShellCommands returns the simple commands of a script in order, and a command without words for a redirection of
+// several commands or of the whole script. It stops at a syntax error.
 func ShellCommands(script string) []ShellCommand {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	var commands []ShellCommand
@@ -49,8 +49,8 @@ func ShellCommands(script string) []ShellCommand {
 	return commands
 }
 
-// commandsOf returns the simple commands of a statement, those of blocks and conditions
-// included; what a substitution runs does not print for the script.
+// commandsOf returns the simple commands of a statement, including those of blocks and conditions, but not of
+// substitutions, whose output the script does not print.
 func commandsOf(statement *syntax.Stmt) []ShellCommand {
 	own := ShellCommand{Line: int(statement.Pos().Line()), Err: StreamErr}
 	var commands []ShellCommand
@@ -94,8 +94,8 @@ func commandsOf(statement *syntax.Stmt) []ShellCommand {
 	return commands
 }
 
-// redirect notes where an output goes. The order counts: 2>&1 >file leaves stderr on the
-// script's stdout, >file 2>&1 does not.
+// redirect records where an output goes. The order matters: 2>&1 >file leaves stderr on the stdout of the script, >file
+// 2>&1 does not.
 func (c *ShellCommand) redirect(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		body := textOf(r.Hdoc.Parts, "$`\\")
@@ -160,7 +160,7 @@ func textOf(parts []syntax.WordPart, escapable string) string {
 	return text.String()
 }
 
-// unescaped takes the backslashes out of a literal that quote what follows them.
+// unescaped removes the backslashes of a literal that quote what follows.
 func unescaped(text, escapable string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Version is a version of semver.org: three numbers and, before a release, a word.
+// Version is a version as on semver.org: three numbers and, for a pre-release, a word.
 type Version struct {
 	numbers [3]int
 	before  string // "rc.1"; empty for a release
@@ -38,8 +38,8 @@ func parsePartial(text string) (v Version, given int) {
 	return v, given
 }
 
-// compare orders versions, pre-releases before their release. The words of pre-releases are compared as text, which is
-// close enough here.
+// compare orders versions, pre-releases before their release. It compares pre-releases as text, which is close enough
+// here.
 func (v Version) compare(other Version) int {
 	order := slices.Compare(v.numbers[:], other.numbers[:])
 	switch {
@@ -53,8 +53,7 @@ func (v Version) compare(other Version) int {
 	return strings.Compare(v.before, other.before)
 }
 
-// Within reports whether v satisfies a range as npm writes it (">=18 <21 || ^22.1"); known is false if the range cannot
-// be read.
+// Within reports whether v satisfies an npm range (">=18 <21 || ^22.1"); known is false if the range cannot be parsed.
 func (v Version) Within(text string) (inside, known bool) {
 	for alternative := range strings.SplitSeq(text, "||") {
 		if low, high, hyphen := strings.Cut(alternative, " - "); hyphen {
@@ -78,7 +77,7 @@ func (v Version) Within(text string) (inside, known bool) {
 	return inside, true
 }
 
-// bounds returns what a comparator allows: from low on, and below high if that is not nil.
+// bounds returns what a comparator allows: from low, and below high if that is not nil.
 func bounds(comparator string) (low Version, high *Version, ok bool) {
 	text := strings.TrimLeft(comparator, "<>=~^")
 	operator := comparator[:len(comparator)-len(text)]
@@ -125,8 +124,8 @@ func bounds(comparator string) (low Version, high *Version, ok bool) {
 	return low, &end, true
 }
 
-// after returns the first version whose number at place is one higher. It is a pre-release: the end of a range excludes
-// those too.
+// after returns the first version whose number at place is one higher, as a pre-release: the end of a range excludes
+// pre-releases too.
 func (v Version) after(place int) Version {
 	next := Version{before: "0"}
 	if place < 0 {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Unwrapped returns the command inside a shell or env that only starts it: `cmd /c npx …` is npx. A script for a shell
-// is taken apart only if it is plain words.
+// Unwrapped returns the command inside a shell or env that only starts it: `cmd /c npx …` is npx. It splits a shell
+// script only if that is plain words.
 func Unwrapped(command string, args []string) (string, []string) {
 	for range 3 {
 		var inner []string
@@ -38,8 +38,8 @@ func Unwrapped(command string, args []string) (string, []string) {
 	return command, args
 }
 
-// SplitLine takes a command apart that is a whole command line, as "npx -y @acme/shop", where it should be a program.
-// whole is false for a program, also for a path with spaces that exists in folder, and for one that may be a path.
+// SplitLine splits a command that is a whole command line, such as "npx -y @acme/shop", and not a program. whole is
+// false for a program, including a path with spaces that exists in folder, and for what may be a path.
 func SplitLine(command, folder string) (program string, args []string, whole bool) {
 	commands := ShellCommands(command)
 	if !strings.ContainsAny(command, " \t") || len(commands) == 0 || len(commands[0].Words) < 2 {
@@ -81,7 +81,7 @@ func IsShell(name string) bool {
 	return false
 }
 
-// ShellScript returns the script that a shell gets as an argument (-c, -lc, /c, -Command).
+// ShellScript returns the script in the arguments of a shell (-c, -lc, /c, -Command).
 func ShellScript(args []string) (script string, ok bool) {
 	if at := ScriptArgument(args); at >= 0 {
 		return args[at], true
@@ -89,7 +89,7 @@ func ShellScript(args []string) (script string, ok bool) {
 	return "", false
 }
 
-// ScriptArgument returns which argument of a shell is a script, or -1.
+// ScriptArgument returns the index of the script among the arguments of a shell, or -1.
 func ScriptArgument(args []string) int {
 	for i, arg := range args[:max(0, len(args)-1)] {
 		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
@@ -211,6 +211,7 @@ func (l Launcher) Pinned() bool {
 
 // DockerRun is a `docker run` or a `docker exec` with the flags that matter here.
 type DockerRun struct {
+	// Program is the result of a lookup.
 	Program, Verb            string
 	at                       int // which argument the verb is
 	Interactive, Tty, Remove bool

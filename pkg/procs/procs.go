@@ -1,5 +1,5 @@
-// Package procs reads what the system tells of running processes without starting another program: a process and its
-// descendants, their memory and sockets, and what a process waits for. Only Linux tells; elsewhere nothing is known.
+// Package procs reads what the system knows of running processes, without starting another program: a process and its
+// descendants, their memory and sockets, and what a process waits for. It supports Linux only.
 package procs
 
 import "time"
@@ -12,11 +12,11 @@ type Process struct {
 	Stdin, Stdout bool
 }
 
-// State is what a process does that does not answer.
+// State is what a silent process does.
 type State struct {
 	State string // a letter and its meaning: "S (sleeping)"
 	Wait  string // where in the kernel it waits, empty where that is not told
-	// Deaf reports whether the process has no pipe as its stdin any more.
+	// Deaf reports whether the stdin of the process is no longer a pipe.
 	Deaf bool
 	// Listening, Connecting and Connected are the addresses on which it and its descendants accept TCP connections,
 	// those that have not answered their own, and those that have; each with its process: "127.0.0.1:3000 (pid 17)".

@@ -46,8 +46,8 @@ func shareFile(a, b int, name string) bool {
 	return err == nil && one == other
 }
 
-// Command returns the arguments of a process, the program first; nil if it has ended, also if nobody has waited for it.
-// Programs that rename themselves, as npm does, leave spaces or zeros after their name.
+// Command returns the arguments of a process, the program first; nil if it has ended. Programs that rename themselves,
+// such as npm, leave spaces or zeros after their name.
 func Command(pid int) []string {
 	text, _ := os.ReadFile(Path(pid, "cmdline"))
 	if len(text) == 0 {
@@ -134,7 +134,7 @@ func Memory(pid int) (bytes int64) {
 	return bytes
 }
 
-// OpenFiles are what the descriptors of a process lead to; none where that may not be seen.
+// OpenFiles returns the targets of the descriptors of a process; none if that is not permitted.
 func OpenFiles(pid int) map[string]bool {
 	files := make(map[string]bool)
 	entries, _ := os.ReadDir(Path(pid, "fd"))

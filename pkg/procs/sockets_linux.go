@@ -34,7 +34,7 @@ func ListeningNear(pid int) []netip.AddrPort {
 	return found
 }
 
-// opened returns what the processes of a tree have open, each with the first of them that has it.
+// opened returns the open files of the processes of a tree, each with the first process that has it.
 func opened(tree []Process) map[string]int {
 	owners := make(map[string]int)
 	for _, process := range slices.Backward(tree) {
@@ -70,7 +70,7 @@ func sockets(tree []Process, owners map[string]int, state socketState) []string 
 // it listens.
 type socket struct{ own, other netip.AddrPort }
 
-// socketsNear are the TCP sockets in the network of a process that are in a state, and their inodes.
+// socketsNear yields the TCP sockets in a state in a process's network, and their inodes.
 func socketsNear(pid int, state socketState) iter.Seq2[socket, string] {
 	return func(yield func(socket, string) bool) {
 		for _, name := range []string{"net/tcp", "net/tcp6"} {

@@ -24,7 +24,7 @@ func inContainer(c *cause.Cause, run cmdline.DockerRun) *cause.Cause {
 		if len(lost) > 0 {
 			completed := *c
 			completed.Fixes = append([]string{
-				"pass into the container what env has, in args of this server, after " + run.Verb + ": -e " +
+				"pass variables from env into the container, in args of this server, after " + run.Verb + ": -e " +
 					strings.Join(lost, " -e "),
 			}, c.Fixes...)
 			return &completed

@@ -15,8 +15,7 @@ import (
 // probeTime bounds a request to a port at which a silent server listens.
 const probeTime = time.Second
 
-// Endpoint returns the URL of the first of the addresses that answers a request as MCP over HTTP; empty if none
-// does.
+// Endpoint returns the URL of the first address that responds as MCP over HTTP; empty if none does.
 func Endpoint(sockets []string) string {
 	const most = 3
 	for _, socket := range sockets[:min(len(sockets), most)] {
@@ -41,8 +40,8 @@ func Endpoint(sockets []string) string {
 	return ""
 }
 
-// speaksMCP reports whether a request to a URL gets an answer of MCP: a JSON-RPC message, or the stream of the older
-// HTTP with SSE. The error says that there is no answer.
+// speaksMCP reports whether a URL responds as MCP: with a JSON-RPC message, or with the stream of the older HTTP with
+// SSE. The error reports that there is no response.
 func speaksMCP(url string) (ofMCP bool, err error) {
 	const most = 64 << 10
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
@@ -78,7 +77,7 @@ func speaksMCP(url string) (ofMCP bool, err error) {
 	return false, nil
 }
 
-// hasMessage reports whether the body of a response has a JSON-RPC message: as a whole, or as the data of an event.
+// hasMessage reports whether a response body has a JSON-RPC message, as a whole or as the data of an event.
 func hasMessage(body []byte) bool {
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimPrefix(line, []byte("data:"))

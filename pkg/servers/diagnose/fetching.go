@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fetches reports whether a command is of a package manager or a container engine that
-// fetches the server before it runs it.
+// Fetches reports whether a command is a package manager or a container engine that downloads the server before it runs
+// it.
 func Fetches(command []string) bool {
 	if len(command) == 0 {
 		return false
@@ -17,8 +17,7 @@ func Fetches(command []string) bool {
 	return packageManager(name) || name == "docker" || name == "podman"
 }
 
-// packageManager reports whether a program of a name fetches the server that it runs, with its own process as long as
-// it fetches, and the server as a child of it.
+// packageManager reports whether a program downloads the server and then runs it as a child process.
 func packageManager(name string) bool {
 	switch name {
 	case "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uv", "uvx", "pipx":
@@ -27,7 +26,7 @@ func packageManager(name string) bool {
 	return false
 }
 
-// programNameOf returns the name of a program without its folder and ending.
+// programNameOf returns the name of a program without its folder and extension.
 func programNameOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	for _, ending := range []string{".exe", ".cmd", ".js", ".cjs", "-cli"} {
@@ -36,8 +35,8 @@ func programNameOf(path string) string {
 	return name
 }
 
-// launcherOf returns the package manager that a process runs, by its command line; empty if it is none. npx gives its
-// process the title "npm exec …".
+// launcherOf returns the package manager that a process runs, by its command line; empty if it is none. npx sets the
+// title of its process to "npm exec …".
 func launcherOf(command []string) string {
 	if len(command) == 1 {
 		command = strings.Fields(command[0])
@@ -63,8 +62,8 @@ type treeProcess struct {
 	installs    bool // it runs a script that a package has for its installation
 }
 
-// parseProcesses reads a list with the number, the parent's number and the command line of every process, one a line,
-// and returns a process and its descendants.
+// parseProcesses reads lines with the pid, the parent and the command line of each process, and returns a process and
+// its descendants.
 func parseProcesses(list string, pid int) []treeProcess {
 	byParent := make(map[int][]treeProcess)
 	var tree []treeProcess
@@ -88,8 +87,8 @@ func parseProcesses(list string, pid int) []treeProcess {
 	return tree
 }
 
-// fetchingIn returns the package manager that is still fetching the server in a tree of processes, empty if none is: it
-// has no child yet but those that install.
+// fetchingIn returns the package manager in a process tree that is still downloading the server; empty if none is. It
+// has no child processes then, except install scripts.
 func fetchingIn(tree []treeProcess) string {
 	for _, one := range tree {
 		name := launcherOf(one.command)
@@ -101,6 +100,6 @@ func fetchingIn(tree []treeProcess) string {
 	return ""
 }
 
-// Fetching returns the name of the package manager that is still fetching the server whose process has this number,
-// such as npx. It is empty if none is, and where the system does not tell.
+// Fetching returns the package manager, such as npx, that is still downloading the server of a process; empty if none
+// is, or if the system does not tell.
 func Fetching(pid int) string { return fetchingIn(treeOf(pid)) }

@@ -11,16 +11,14 @@ import (
 	"toolx/pkg/config"
 )
 
-// inPackage returns the cause of a program that was not found as the npm package completes it that a launcher runs: a
-// shell that does not find the package's own program prints what it prints of any other. c is returned for any other
-// program.
+// inPackage returns the cause of a program that was not found, if the launcher's npm package should contain it; else c.
 func inPackage(c *cause.Cause, launcher cmdline.Launcher, launch *config.Resolved) *cause.Cause {
 	found, _ := launcher.Installed(launch.Cwd, launch.Env)
 	for name, file := range found.Programs {
 		name = path.Base(name) // npm leaves a scope out
 		if c.What == name+" is not installed" && cmdline.RealPath(file, found.Folder) == "" {
 			return &cause.Cause{
-				Kind: cause.Package, What: "the package is broken: it lacks its program, " + file, Line: c.Line,
+				Kind: cause.Package, What: "the package is broken: its program is missing: " + file, Line: c.Line,
 				Fixes: []string{
 					"use another version of the package: this one was published without that file",
 					"report it to the package's author",
@@ -31,15 +29,14 @@ func inPackage(c *cause.Cause, launcher cmdline.Launcher, launch *config.Resolve
 	return c
 }
 
-// withOtherProgram adds a fix to the cause of a program that may be no server as it is started: its npm package may
-// have another one.
+// withOtherProgram adds a fix to the cause of a program that may not be a server: its npm package may have another one.
 func withOtherProgram(c *cause.Cause, launch *config.Resolved) *cause.Cause {
 	other := otherProgram(launch)
 	if other == "" {
 		return c
 	}
 	completed := *c
-	fix := []string{"its package has another program, which may be the server: " + other}
+	fix := []string{"its package has another program that may be the server: " + other}
 	if strings.Contains(cmdline.BaseName(launch.Command), "mcp") {
 		completed.Fixes = slices.Concat(c.Fixes, fix)
 	} else {
@@ -67,6 +64,6 @@ func otherProgram(launch *config.Resolved) string {
 	return ""
 }
 
-// helper matches the names of programs that stand beside a server: they set it up, or look into it.
+// helper matches names of programs that accompany a server: they set it up, or inspect it.
 var helper = expression(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
 	`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)

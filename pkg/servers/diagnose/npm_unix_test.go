@@ -25,7 +25,7 @@ func TestPackageLacksItsProgram(t *testing.T) {
 		Command: "npx", Args: []string{"-y", "@acme/shop"}, Cwd: filepath.Join(folder, "..", "..", ".."),
 	}
 	for line, want := range map[string]string{
-		"sh: 1: shop: not found":  "the package is broken: it lacks its program, dist/cli.js",
+		"sh: 1: shop: not found":  "the package is broken: its program is missing: dist/cli.js",
 		"sh: 1: stock: not found": "stock is not installed",
 		"sh: 1: uv: not found":    "uv is not installed",
 	} {

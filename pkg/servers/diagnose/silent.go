@@ -19,7 +19,7 @@ const (
 	mostOfCommand = 120 // bytes of the command of a program that a server runs, and of its last output
 )
 
-// connecting explains a silent process by a connection that is not answered; nil if there is none.
+// connecting explains a silent process by an outgoing connection without a response; nil if there is none.
 func (p *start) connecting() *cause.Cause {
 	if p.State == nil || len(p.State.Connecting) == 0 {
 		return nil
@@ -45,12 +45,12 @@ func (p *start) overHTTP() *cause.Cause {
 	}
 }
 
-// Doing explains a silent process by what it does, as far as the system tells; nil if that is not known.
+// Doing explains a silent process by what it does; nil if the system does not tell.
 func (f *Failure) Doing(launch *config.Resolved) *cause.Cause {
 	return (&start{Failure: f, launch: launch}).state()
 }
 
-// state is Doing.
+// state explains a silent process by its state.
 func (p *start) state() *cause.Cause {
 	if p.State == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *start) state() *cause.Cause {
 	return observed(what, fixes...)
 }
 
-// doing says what a silent process does, and what to do about it. It must have a State.
+// doing describes what a silent process does, and what to do about it. It must have a State.
 func (p *start) doing() (what string, fixes []string) {
 	var shapes *mask.Masker // knows no values, only shapes and names
 	read := p.Unread == 0
@@ -76,7 +76,7 @@ func (p *start) doing() (what string, fixes []string) {
 			answerFirst + "; say on stderr what it waits for",
 		}
 	case len(s.Listening) > 0:
-		what = "it also listens on " + withoutProcess(s.Listening[0])
+		what = "it listens on " + withoutProcess(s.Listening[0])
 		if p.Unread > 0 {
 			what += ", and does not read stdin"
 		}
@@ -86,7 +86,7 @@ func (p *start) doing() (what string, fixes []string) {
 			answerFirst + "; connect to backends when a tool needs them",
 		}
 	case read && p.reads(frameHeader()):
-		return "it expects Content-Length framing, as language servers do, in place of lines", []string{
+		return "it expects Content-Length framing, like language servers, instead of lines", []string{
 			"in the server: use the stdio transport of MCP, which has one JSON message a line and no headers",
 		}
 	case read && p.reads(untilEnd()):
@@ -126,12 +126,12 @@ func (p *start) lastOutput() string {
 	return ""
 }
 
-// Busy reports whether a silent process has used a processor nearly all the time, or would have if it had got one.
+// Busy reports whether a silent process has used a processor nearly all the time, or would have if one had been free.
 func (f *Failure) Busy() bool {
 	return f.State != nil && f.State.Used > 0 && f.State.Used+f.State.Queued > f.Lived*3/4
 }
 
-// reads reports whether the code of a script, or its output, has what pattern matches.
+// reads reports whether the code of a script, or its output, matches a pattern.
 func (p *start) reads(pattern *regexp.Regexp) bool {
 	const most = 1 << 20
 	command, args := cmdline.Unwrapped(p.launch.Command, p.launch.Args)

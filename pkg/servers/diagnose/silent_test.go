@@ -31,7 +31,7 @@ func TestStateExplains(t *testing.T) {
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
 		}},
 		"it runs sleep 60": {State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}, Runs: "sleep 60"}},
-		"it also listens on 127.0.0.1:3000, and does not read stdin; last output: waiting for the extension": {
+		"it listens on 127.0.0.1:3000, and does not read stdin; last output: waiting for the extension": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Unread: 120,
 			StderrTail: []string{"started", "waiting for the extension"},
 		},

@@ -34,7 +34,7 @@ func StartFailure(f *Failure, err error) *Failure {
 	return f
 }
 
-// folderError reports why a folder cannot be started in, nil where it can or where none is named.
+// folderError returns why a process cannot start in a folder; nil if it can, or if none is named.
 func folderError(path string) error {
 	if path == "" {
 		return nil
@@ -51,26 +51,26 @@ func folderError(path string) error {
 	}
 	return &Hinted{
 		Text: fmt.Sprintf("its cwd %s cannot be used: %v", path, err), Err: err,
-		Fix: "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)",
+		Fix: "create the folder, or correct cwd (in a config, paths are relative to the config file)",
 	}
 }
 
-// noInterpreter returns the error of a program that exists, while what runs it does not.
+// noInterpreter returns the error of a program that exists without its interpreter or loader.
 func noInterpreter(program string, err error) error {
 	script, ok := cmdline.ReadShebang(program)
 	if !ok {
 		return &Hinted{
-			Text: fmt.Sprintf("%s exists, but the loader that it was linked for does not", program), Err: err,
+			Text: fmt.Sprintf("%s exists, but its dynamic loader does not", program), Err: err,
 			Fix: "install the program for this system: it was built for another C library (musl, glibc)",
 		}
 	}
 	return &Hinted{
-		Text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, script.Line),
+		Text: fmt.Sprintf("%s exists, but its interpreter does not: %s", program, script.Line),
 		Fix:  "install the interpreter, or correct the script's first line", Err: err,
 	}
 }
 
-// startHint says what to do about a command that cannot be started for a reason; empty where nothing is known.
+// startHint returns what to do about a command that cannot be started; empty if nothing is known.
 func startHint(command []string, reason error) string {
 	program := "(none)"
 	if len(command) > 0 {
@@ -89,33 +89,31 @@ func startHint(command []string, reason error) string {
 	return ""
 }
 
-// IsBadFormat reports whether a program was not started since the system cannot run files of its format.
+// IsBadFormat reports whether a program was not started because the system cannot run its format.
 func IsBadFormat(err error) bool { return errors.Is(err, errBadFormat) }
 
-// WithheldHint says how a server gets a variable that its last words name, and that toolx withheld from it; empty where
-// there is none.
+// WithheldHint returns how to pass on a variable that toolx withheld and that the output names; empty if there is none.
 func WithheldHint(withheld, stderr []string) string {
 	words := strings.Join(stderr, "\n")
 	at := slices.IndexFunc(withheld, func(name string) bool { return strings.Contains(words, name) })
 	if at < 0 {
 		return ""
 	}
-	return fmt.Sprintf(`toolx keeps its own keys to itself: env: {%s: "${%[1]s}"} in the server's entry passes it on`,
+	return fmt.Sprintf(`toolx does not pass on its own keys: add env: {%s: "${%[1]s}"} to the server's entry`,
 		withheld[at])
 }
 
-// variableArgument matches NAME=value, which is no program.
+// variableArgument matches NAME=value, which is not a program.
 var variableArgument = expression(`^[A-Za-z_][\w.-]*:?=`)
 
-// programName matches what a package or a program can be called.
+// programName matches names of packages and programs.
 var programName = expression(`^[A-Za-z0-9_][\w.+-]*$`)
 
-// npmPackage matches the name of a scoped package of npm.
+// npmPackage matches names of scoped npm packages.
 var npmPackage = expression(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`)
 
-// ProgramHint says what to do about a command, with its arguments, whose program was
-// not found by a server that starts in the folder cwd. What is no name of a program
-// (a URL, an argument of a tool, a whole command line) is told as what it is.
+// ProgramHint returns what to do about a command whose program was not found by a server that starts in the folder cwd.
+// It recognizes what is not a program: a URL, a tool argument, a whole command line.
 func ProgramHint(command []string, cwd string) string {
 	if len(command) == 0 {
 		return ""
@@ -129,23 +127,23 @@ func ProgramHint(command []string, cwd string) string {
 		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:",
 			toolxexec.ShellLine(program))
 	case variableArgument().MatchString(program) && len(fields) > 1:
-		return "a variable is set by: -- env " + strings.Join(append(fields, command[1:]...), " ")
+		return "to set a variable: -- env " + strings.Join(append(fields, command[1:]...), " ")
 	case variableArgument().MatchString(program):
-		return "arguments of a tool come before --, and a command after it; a variable is set by: -- env " +
+		return "tool arguments go before -- and the command after it; to set a variable: -- env " +
 			toolxexec.ShellLine(program) + " COMMAND…"
 	case strings.HasPrefix(program, "-"):
-		return "flags of toolx come before --; after it comes the server's program, then its arguments"
+		return "toolx's flags go before --; after it the server's program, then its arguments"
 	case whole:
 		args = append(args, command[1:]...)
-		return fmt.Sprintf("the program is %s, the rest are its arguments: -- %s, or in a config %s", line,
+		return fmt.Sprintf("the program is %s, the rest is its arguments: -- %s, or in a config %s", line,
 			toolxexec.ShellLine(append([]string{line}, args...)...), EntryOf(line, args))
 	case npmPackage().MatchString(program):
-		return "to run a package of npm: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
+		return "to run an npm package: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
 	case strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator):
 		if filepath.IsAbs(program) || cwd == "" {
 			return "correct the path, or build the program that it names"
 		}
-		return "correct the path, which counts from " + cwd + ", or build the program that it names"
+		return "correct the path, which is relative to " + cwd + ", or build the program that it names"
 	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):
 		return "it is not a program; a config is given by --config " + toolxexec.ShellLine(program)
 	case cmdline.InterpreterOf(program) != "":
@@ -157,7 +155,7 @@ func ProgramHint(command []string, cwd string) string {
 	return fmt.Sprintf("install %s, or give its full path as the command", program)
 }
 
-// EntryOf returns the members of a config's entry that start a program, as JSON.
+// EntryOf returns the members of a config entry that start a program, as JSON.
 func EntryOf(program string, args []string) string {
 	quoted := make([]string, len(args))
 	for i, arg := range args {
@@ -166,7 +164,7 @@ func EntryOf(program string, args []string) string {
 	return fmt.Sprintf(`"command": %s, "args": [%s]`, rawjson.Quote(program), strings.Join(quoted, ", "))
 }
 
-// throughInterpreter offers the interpreter that a script's name stands for.
+// throughInterpreter returns the command with the interpreter of a script, as a hint.
 func throughInterpreter(command []string) string {
 	if len(command) == 0 || cmdline.InterpreterOf(command[0]) == "" {
 		return ""

@@ -19,8 +19,7 @@ func treeOf(pid int) []treeProcess {
 	return tree
 }
 
-// installs reports whether a process runs in an environment that package managers of npm give to scripts which belong
-// to the installation of a package.
+// installs reports whether a process runs in the environment that npm package managers give to install scripts.
 func installs(environ []byte) bool {
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
 		if event, ok := bytes.CutPrefix(entry, []byte("npm_lifecycle_event=")); ok {

@@ -1,4 +1,4 @@
 package diagnose
 
-// treeOf is nil: Windows does not tell the command lines of other processes.
+// treeOf is nil: Windows does not reveal the command lines of other processes.
 func treeOf(int) []treeProcess { return nil }

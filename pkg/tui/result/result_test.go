@@ -229,7 +229,7 @@ func TestHintsOfTheInterface(t *testing.T) {
 		"x may be slow: --start-timeout 5m gives it more time": "x may be slow: toolx tui --start-timeout 5m gives " +
 			"it more time",
 		"--elicit answers it; on a terminal you are asked": "toolx tui --elicit answers it",
-		"flags of toolx come before --; after it comes the program": "flags of toolx come before --; after it comes " +
+		"toolx's flags go before --; after it comes the program": "toolx's flags go before --; after it comes " +
 			"the program",
 	} {
 		if got := Hint(hinted(hint)); got != want {
