@@ -1,18 +1,24 @@
 package cmd_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd"
 )
 
 // TestStyle holds what docs/style.md says and a program can check of Go comments: a function that returns a bool
@@ -34,39 +40,81 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// wordings are constructions that comments and texts of toolx do not have. Most begin with plain text, for which a
-// regular expression searches fast.
-var wordings = []struct {
-	wrong  *regexp.Regexp
-	better string
-}{
-	{regexp.MustCompile(`that (?:is|are) none\b`), "say what it is instead"},
-	{regexp.MustCompile(`which (?:is|are) none\b`), "say what it is instead"},
-	{regexp.MustCompile(`must be (?:number|string|integer|array|object|boolean)\b`), "must be a number"},
-	{regexp.MustCompile(`there is no member`), "… is missing"},
-	{regexp.MustCompile(`be it null\b`), "even if it is null"},
-	{regexp.MustCompile(`whence\b`), "where … from"},
-	{regexp.MustCompile(`\b[Aa]sked is\b`), "begin with the subject"},
-	{regexp.MustCompile(`at the most\b`), "at most"},
-	{regexp.MustCompile(`stands? behind\b`), "follows"},
-	{regexp.MustCompile(`stood behind\b`), "follows"},
-}
+// wordsFile has the expressions to avoid, with the number of occurrences that are still allowed.
+const wordsFile = "../testdata/words.txt"
 
-// TestStyleOfWords holds wordings in comments and in texts.
+// TestStyleOfWords counts expressions to avoid in code, without tests, and on pages. -update lowers the allowed numbers.
 func TestStyleOfWords(t *testing.T) {
 	t.Parallel()
-	for path, text := range goFiles(t) {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
+	list, err := os.ReadFile(wordsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := wordedTexts(t)
+	var updated strings.Builder
+	for line := range strings.Lines(string(list)) {
+		if !strings.HasPrefix(line, "#") {
+			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(fields) != 3 {
+				t.Fatalf("%s: %q", wordsFile, line)
+			}
+			allowed, err := strconv.Atoi(fields[0])
+			if err != nil {
+				t.Fatalf("%s: %q: %v", wordsFile, line, err)
+			}
+			found := countWords(texts, regexp.MustCompile(fields[1]))
+			if found > allowed {
+				t.Errorf("%q occurs %d times, at most %d are allowed; write %q", fields[1], found, allowed, fields[2])
+			}
+			line = fmt.Sprintf("%d\t%s\t%s\n", min(found, allowed), fields[1], fields[2])
 		}
-		for _, literal := range tokensOf(text, token.COMMENT, token.STRING) {
-			for _, rule := range wordings {
-				if found := rule.wrong.FindString(literal.text); found != "" {
-					t.Errorf("%s: %q: %s (docs/style.md)", path, found, rule.better)
-				}
+		updated.WriteString(line)
+	}
+	if *update {
+		if err := os.WriteFile(wordsFile, []byte(updated.String()), 0o644); err != nil { //nolint:gosec // a file of the repository
+			t.Fatal(err)
+		}
+	}
+}
+
+// countWords counts the matches of an expression at the beginning of words. An expression that begins with plain text is
+// found fast.
+func countWords(texts []string, expression *regexp.Regexp) (count int) {
+	for _, text := range texts {
+		for _, match := range expression.FindAllStringIndex(text, -1) {
+			before, _ := utf8.DecodeLastRuneInString(text[:match[0]])
+			if !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != '_' && before != '.' { // http.NoBody
+				count++
 			}
 		}
 	}
+	return count
+}
+
+// wordedTexts returns the texts in which expressions are counted, in lower case: the code without tests, and all pages but
+// the one that quotes bad examples.
+func wordedTexts(t *testing.T) []string {
+	t.Helper()
+	var texts []string
+	for path, text := range goFiles(t) {
+		if !strings.HasSuffix(path, "_test.go") {
+			texts = append(texts, strings.ToLower(string(text)))
+		}
+	}
+	for _, root := range []string{"../README.md", "../CONTRIBUTING.md", "../docs", "../pkg", "../skills"} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".md" || entry.Name() == "style.md" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			texts = append(texts, strings.ToLower(string(text)))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return texts
 }
 
 // maxColumns is the width of a line of Go; a tab counts as tabColumns.
@@ -189,30 +237,6 @@ func TestStyleOfPages(t *testing.T) {
 	}
 }
 
-// literal is a comment or a string in a file.
-type literal struct {
-	text string
-	line int
-}
-
-// tokensOf returns the tokens of these kinds in a Go file.
-func tokensOf(text []byte, kinds ...token.Token) []literal {
-	var found []literal
-	files := token.NewFileSet()
-	file := files.AddFile("", -1, len(text))
-	var scan scanner.Scanner
-	scan.Init(file, text, nil, scanner.ScanComments)
-	for {
-		at, kind, value := scan.Scan()
-		if kind == token.EOF {
-			return found
-		}
-		if slices.Contains(kinds, kind) {
-			found = append(found, literal{value, file.Line(at)})
-		}
-	}
-}
-
 // goFiles returns the text of all Go files of the project, tests too, by their paths from its root.
 func goFiles(t *testing.T) map[string][]byte {
 	t.Helper()
@@ -237,3 +261,27 @@ func goFiles(t *testing.T) map[string][]byte {
 	}
 	return files
 }
+
+// TestStyleOfHelp holds the width of help texts, and titles of commands without a full stop. Examples may be longer.
+func TestStyleOfHelp(t *testing.T) {
+	t.Parallel()
+	var check func(command *cobra.Command)
+	check = func(command *cobra.Command) {
+		if command.HasParent() && strings.HasSuffix(command.Short, ".") {
+			t.Errorf("%s: the title %q ends with a full stop", command.CommandPath(), command.Short)
+		}
+		for line := range strings.Lines(command.Long) {
+			if columns := utf8.RuneCountInString(strings.TrimRight(line, "\n")); columns > maxHelpColumns {
+				t.Errorf("%s: a line of help has %d columns, at most %d are allowed: %s",
+					command.CommandPath(), columns, maxHelpColumns, line)
+			}
+		}
+		for _, child := range command.Commands() {
+			check(child)
+		}
+	}
+	check(cmd.Command())
+}
+
+// maxHelpColumns is the width of a line of help.
+const maxHelpColumns = 100

@@ -67,7 +67,7 @@ Tools come from a FILE, from standard input (- or a pipe), or else from all conf
 servers and the config. The source's format is detected. A PATTERN is a server's name, a
 glob, or part of a name or description, as for list.
 
-Formats: ` + convert.Join(convert.Formats()) + `.
+` + cli.WrapHelp("Formats: "+convert.Join(convert.Formats())+".") + `
 
 Exit codes: 0 success, 2 wrong usage, input that cannot be read, or no tool that the
 format can express; with --strict also when anything was lost. 4 when no server

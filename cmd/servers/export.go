@@ -51,7 +51,7 @@ func newServersExportCommand(f *factory.Factory, run cli.RunFunc[exportOptions])
 client's file, keeps the rest of the file unchanged, and saves a backup beside it.
 Settings that the client does not support are reported on stderr.
 
-CLIENT is one of ` + strings.Join(cli.ClientIDs(), ", ") + `.
+` + cli.WrapHelp("CLIENT is one of "+strings.Join(cli.ClientIDs(), ", ")+".") + `
 
 Exit codes: 0 printed or written, 2 wrong usage, no such server or client, or a file
 that cannot be changed.`,
