@@ -105,7 +105,8 @@ func addCommands(table map[string][]string) {
 	table["cmd/cmdtest"] = []string{"cmd/cli", "cmd/factory"}
 	for folder, others := range map[string][]string{
 		"ask": {"cmd/convert"}, "auth": nil, "call": {"cmd/resources", "cmd/tui"}, "convert": nil,
-		"dev": {"cmd/doctor"}, "doctor": nil, "help": nil, "history": {"cmd/call", "cmd/resources"}, "list": nil, "proxy": nil,
+		"dev": {"cmd/doctor"}, "doctor": nil, "help": nil, "history": {"cmd/call", "cmd/resources"}, "list": nil,
+		"proxy": nil,
 		"resources": {"cmd/list", "cmd/watch"}, "secret": nil, "serve": nil, "servers": nil, "session": nil,
 		"trust": nil, "tui": {"cmd/dev", "cmd/doctor", "cmd/servers"}, "watch": nil,
 	} {

@@ -27,42 +27,36 @@ func (term *terminal) typing(turns ...string) {
 	}
 }
 
-// asked is a toolx on a terminal whose server, in a mode of the fake, asks back.
-func asked(t *testing.T, mode ...string) *terminal {
+// asked opens a window on a call whose server, in a mode of the fake, asks back.
+func asked(t *testing.T, flags []string, mode string) *window {
 	t.Helper()
-	args := append([]string{"call", "echo", "message=hi", "-v", "--"}, append([]string{"fakeserver"}, mode...)...)
-	return onTerminal(t, []string{"NO_COLOR=1"}, args...)
+	args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, flags, []string{"--", "fakeserver", "--pids", "PIDS", mode})
+	return openWindow(t, 200, 40, args...)
 }
 
-// TestFormOnTerminal fills in a form: every field is checked, and what is sent is shown first.
+// told wants the end of toolx, and what it shows then.
+func (w *window) told(code int, want string) {
+	w.t.Helper()
+	w.end(code)
+	if text := w.text(); !strings.Contains(text, want) {
+		w.t.Errorf("there is no %s:\n%s", want, text)
+	}
+}
+
+// TestFormOnTerminal fills in a form below the lines of the terminal: every field is checked.
 func TestFormOnTerminal(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit", "input-required"} {
-		term := asked(t, mode)
-		term.typing(
-			`server "server" asks:\r\n  \| Who are you\?\r\n`, "",
-			`\r\n  \| Name\r\n  \(string, required, characters: at least 2\)\r\n  name: $`, "\n",
-			`it is required.*\r\n  name: $`, "A\n",
-			`(?s)'name' must.*  name: $`, "Ada\n",
-			`age: $`, "old\n",
-			`not a number\r\n  age: $`, "200\n",
-			`(?s)'age' must be at most 150.*age: $`, "36\n",
-			`mail: $`, "ada\n",
-			`(?s)'mail' is not an e-mail address.*mail: $`, "/skip\n",
-			`happy \[true\]: $`, "no\n",
-			`(?s)1  red.*2  green.*colour \[green\]: $`, "\n",
-			`pets: $`, "/back\n",
-			`colour \[green\]: $`, "1\n",
-			`pets: $`, "dog, 1\n",
-			`(?s)name: "Ada".*colour: "red".*pets: \["dog","cat"\].*send this\?`, "e\n",
-			`name \[Ada\]: $`, "\n", `age \[36\]: $`, "\n", `mail: $`, "ada@example.com\n",
-			`happy \[false\]: $`, "\n", `colour \[red\]: $`, "\n", `pets \[dog, cat\]: $`, "\n",
-			`send this\?`, "y\n",
-		)
-		written := strings.ReplaceAll(term.end(0), `\"`, `"`)
-		if want := `{"action":"accept","content":{"name":"Ada","age":36,"mail":"ada@example.com","happy":false,"colour":"red","pets":["dog","cat"]}}`; !strings.Contains(written, want) {
-			t.Errorf("%s: the server was not told %s:\n%s", mode, want, written)
-		}
+		w := asked(t, nil, mode)
+		w.await("the server asks", "│ Who are you?", "missing 'name'", "ctrl+s send", "ctrl+x decline", "esc cancel")
+		w.press("A")
+		w.await("'name' must have at least 2 characters")
+		w.press("da\t36\tada")
+		w.await("'mail'")
+		w.press("\x13") // ctrl+s
+		w.await("send: 'mail'")
+		w.press("@example.com", "\x13")
+		w.told(0, `{"action":"accept","content":{"name":"Ada","age":36,"mail":"ada@example.com","happy":true,"colour":"green"}}`)
 	}
 }
 
@@ -70,50 +64,56 @@ func TestFormOnTerminal(t *testing.T) {
 func TestFormsThatEndEarly(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"/decline\n": `{"action":"decline"}`,
-		"/cancel\n":  `{"action":"cancel"}`,
-		"\x04":       `{"action":"cancel"}`, // the end of the input
+		"\x18": `{"action":"decline"}`, // ctrl+x
+		"\x04": `{"action":"cancel"}`,  // ctrl+d
 	} {
-		term := asked(t, "elicit")
-		term.typing(`name: $`, typed)
-		if written := term.end(0); !strings.Contains(written, want) {
-			t.Errorf("%q: the server was not told %s:\n%s", typed, want, written)
-		}
+		w := asked(t, nil, "elicit")
+		w.await("missing 'name'")
+		w.press(typed)
+		w.told(0, want)
 	}
-	term := asked(t, "elicit")
-	term.typing(`name: $`, "\x03")
-	term.end(130)
+	w := asked(t, nil, "elicit")
+	w.await("missing 'name'")
+	w.press("Ada")
+	w.await("esc stops typing")
+	w.press("esc")
+	w.until("the end of typing", func(screen string) bool { return !strings.Contains(screen, "esc stops typing") })
+	w.press("esc")
+	w.await("cancel?", "What was filled in is lost.")
+	w.press("y")
+	w.told(0, `{"action":"cancel"}`)
+	w = asked(t, nil, "elicit")
+	w.await("missing 'name'")
+	w.press("ctrl+c")
+	w.end(130)
 }
 
 // TestPageOnTerminal shows the host of a page, asks, and opens it after a yes only.
 func TestPageOnTerminal(t *testing.T) {
-	t.Parallel()
 	const yes, no, neither = `{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`
 	for _, test := range []struct {
 		mode   string
 		flags  []string
-		turns  []string
-		want   string // in what the server writes
+		turns  []string // what to wait for, and what to press
+		want   string   // in what the server writes
 		opened bool
 	}{
-		{"elicit-url", nil, []string{`open it in the browser`, "x\n", `open it in the browser`, "y\n"}, yes, true},
-		{"elicit-url", nil, []string{`open it in the browser`, "m\n", `Agreed\?`, "y\n"}, yes, false},
-		{"elicit-url", nil, []string{`open it in the browser`, "d\n"}, no, false},
-		{"elicit-url", nil, []string{`open it in the browser`, "n\n"}, no, false},
-		{"elicit-url", nil, []string{`open it in the browser`, "c\n"}, neither, false},
-		{"elicit-url", []string{"--no-browser"}, []string{`yourself.*Agreed\?`, "y\n"}, yes, false},
-		{"elicit-url", []string{"--no-browser"}, []string{`yourself.*Agreed\?`, "d\n"}, no, false},
-		{"elicit-first", nil, []string{`open it in the browser`, "y\n", `Have you finished there\?`, "y\n"}, "hi", true},
+		{"elicit-url", nil, []string{"ctrl+s open it", "\x13"}, yes, true},
+		{"elicit-url", nil, []string{"ctrl+s open it", "\x18"}, no, false},
+		{"elicit-url", nil, []string{"ctrl+s open it", "esc"}, neither, false},
+		{"elicit-url", []string{"--no-browser"}, []string{"ctrl+s agree", "\x13"}, yes, false},
+		{"elicit-url", []string{"--no-browser"}, []string{"ctrl+s agree", "\x18"}, no, false},
+		{"elicit-first", nil, []string{"ctrl+s open it", "\x13", "ctrl+s I have been there", "\x13"}, "hi", true},
 	} {
 		told := filepath.Join(t.TempDir(), "told")
-		args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, test.flags,
-			[]string{"--", "fakeserver", test.mode})
-		term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=" + browserInto(t, told)}, args...)
-		term.typing(`asks you to visit a page on login.example:\r\n  \| Sign in first\r\n  https://login.example/start\?x=1\r\n`, "")
-		term.typing(test.turns...)
-		if written := term.end(0); !strings.Contains(written, test.want) {
-			t.Errorf("%s %v %q: there is no %s:\n%s", test.mode, test.flags, test.turns, test.want, written)
+		t.Setenv("BROWSER", browserInto(t, told))
+		w := asked(t, test.flags, test.mode)
+		w.await("visit a page on login.example", "│ Sign in first", "https://login.example/start?x=1")
+		for turn := range slices.Chunk(test.turns, 2) {
+			w.await(turn[0])
+			w.press(turn[1])
 		}
+		w.told(0, test.want)
 		if test.opened {
 			awaitFile(t, told, "https://login.example/start?x=1\n")
 		} else if _, err := os.Stat(told); err == nil {
@@ -144,13 +144,13 @@ func awaitFile(t *testing.T, name, want string) {
 
 // TestPageWithoutBrowser is left to the user, who is asked all the same.
 func TestPageWithoutBrowser(t *testing.T) {
-	t.Parallel()
-	term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=/nowhere/at/all"}, "call", "echo", "message=hi", "-v", "--",
-		"fakeserver", "elicit-url")
-	term.typing(`open it in the browser`, "y\n", `(?s)no browser could be started: .*yourself.*Agreed\?`, "y\n")
-	if written := term.end(0); !strings.Contains(written, `{"action":"accept"}`) {
-		t.Errorf("the server was not told:\n%s", written)
-	}
+	t.Setenv("BROWSER", "/nowhere/at/all")
+	w := asked(t, nil, "elicit-url")
+	w.await("ctrl+s open it")
+	w.press("\x13")
+	w.await("no browser could be started", "ctrl+s agree")
+	w.press("\x13")
+	w.told(0, `{"action":"accept"}`)
 }
 
 // TestUserPlaysTheModel answers a server's request to a model on the terminal.

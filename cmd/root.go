@@ -59,9 +59,11 @@ const softMemoryLimit = 160 << 20
 func (a *App) run(args []string) int {
 	defer console.KeepSIGPIPE()()
 	ctx, hurry, stop := interruptible()
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
 	defer stop()
 
-	a.factory.Keyboard.Over = ctx.Done()
+	a.factory.Keyboard.Over, a.factory.Keyboard.Interrupt = ctx.Done(), interrupt
 	ended := make(chan int, 1)
 	go func() { ended <- a.main(ctx, hurry, args) }()
 	select {

@@ -68,12 +68,13 @@ func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 	if !k.Out.Person() {
 		return &User{}
 	}
-	return &User{
-		Sample: k.sample,
-		Elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+	user := &User{Sample: k.sample}
+	if os.Getenv("TERM") != "dumb" { // which cannot show a form
+		user.Elicit = func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 			return k.Elicit(ctx, asked, !o.NoBrowser)
-		},
+		}
 	}
+	return user
 }
 
 // Lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots

@@ -24,6 +24,8 @@ type Keyboard struct {
 	In  io.Reader
 	// Over is closed when the command is interrupted: then nothing is asked any more. nil never is.
 	Over <-chan struct{}
+	// Interrupt ends the command, as Ctrl-C does where no form has the terminal.
+	Interrupt func()
 
 	mu      sync.Mutex // held while a person is being asked: one form at a time
 	lines   *bufio.Reader

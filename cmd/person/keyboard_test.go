@@ -3,12 +3,14 @@ package person
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"toolx/cmd/streams"
 	"toolx/pkg/console"
+	"toolx/pkg/servers"
 )
 
 // TestNothingIsAskedAfterAnInterruption shows no form that waited for another one when the command was interrupted.
@@ -18,7 +20,7 @@ func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
 	over := make(chan struct{})
 	close(over)
 	k := &Keyboard{Out: streams.New(c), In: c.In, Over: over}
-	asked := elicitationOf(`{"properties":{"name":{"type":"string"}}}`)
+	asked := &servers.Elicitation{Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`)}
 	if _, err := k.Elicit(t.Context(), asked, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}

@@ -19,6 +19,12 @@ import (
 	"toolx/pkg/servers"
 )
 
+// The answers that decline a request to a model.
+const (
+	formDecline = "/decline"
+	formCancel  = "/cancel"
+)
+
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 

@@ -23,7 +23,10 @@ type LiveLine struct {
 	moves bool
 	line  string
 	muted bool
-	held  int // how many callers of Hold keep the line away
+	// paused keeps what is written in kept, as far as there is room.
+	paused bool
+	kept   []byte
+	held   int // how many callers of Hold keep the line away
 }
 
 // newLiveLine returns a line on the console's stderr. note returns the text that replaces dropped lines of the log.
@@ -49,6 +52,10 @@ func (l *LiveLine) write(p []byte, to func([]byte) (int, error)) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.muted {
+		return len(p), nil
+	}
+	if l.paused {
+		l.kept = append(l.kept, p[:min(len(p), max(0, MaxBehind-len(l.kept)))]...)
 		return len(p), nil
 	}
 	if l.line == "" {
@@ -106,6 +113,22 @@ func (l *LiveLine) Hold() (release func()) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.held--
+	}
+}
+
+// Pause keeps what is written until the returned function is called: something else has the last lines of the terminal.
+func (l *LiveLine) Pause() (resume func()) {
+	l.Clear()
+	l.Flush(context.Background())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.paused = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.paused = false
+		_, _ = l.out.Write(l.kept)
+		l.kept = nil
 	}
 }
 

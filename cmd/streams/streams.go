@@ -307,3 +307,13 @@ func (e *editedError) Details() []string {
 	}
 	return details
 }
+
+// ASCII reports whether the locale shows ASCII only; one that is not set is taken for one that shows more.
+func (o *Streams) ASCII() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(os.Getenv(name)); locale != "" {
+			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
+		}
+	}
+	return false
+}

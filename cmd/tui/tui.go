@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -151,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 		Memory:   procs.Memory,
 		Hide:     o.Out.Mask.Text,
 		Color:    o.Out.Console.Color,
-		ASCII:    !speaksUTF8(os.Getenv),
+		ASCII:    o.Out.ASCII(),
 	}), stores.State("crash.txt"))
 }
 
@@ -176,16 +175,6 @@ func configName(b *toolset.Set) string {
 	default:
 		return fmt.Sprintf("%s +%d", filepath.Base(files[n-1]), n-1)
 	}
-}
-
-// speaksUTF8 reports whether the locale can show more than ASCII; one that is not set is taken for one that can.
-func speaksUTF8(getenv func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if value := strings.ToLower(getenv(name)); value != "" {
-			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
-		}
-	}
-	return true
 }
 
 // crashError is a panic of the terminal interface, with where its trace is.

@@ -81,6 +81,8 @@ type question struct {
 	reply       chan given    // takes one answer without waiting
 	answered    chan struct{} // closed when reply has the answer
 
+	inline bool // it is asked without the rest of the interface
+
 	// The model owns the fields below.
 	calls   []*call            // that it may be for
 	form    *form.Form         // nil if there is nothing to fill in

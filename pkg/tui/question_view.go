@@ -32,7 +32,9 @@ func (qs *questions) said(q *question, width int) []string {
 	return q.said.Lines(qs.theme, belongs, width, func() []string {
 		page := &sheet{theme: qs.theme, width: width}
 		page.write(q)
-		page.own(pane.Dim, belongs)
+		if belongs != "" {
+			page.own(pane.Dim, belongs)
+		}
 		return page.lines
 	})
 }
@@ -118,6 +120,9 @@ func (q *question) belongs() string {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if q.inline {
+		return ""
 	}
 	if len(names) == 0 {
 		return "not for a call of yours"

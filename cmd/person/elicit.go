@@ -1,0 +1,31 @@
+package person
+
+import (
+	"context"
+	"errors"
+
+	"toolx/pkg/auth"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui"
+)
+
+// Elicit asks the user in the name of a server, and opens pages in the browser where opens says so.
+func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
+	release, err := k.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	defer k.Out.Live.Pause()() // the form has the last lines of the terminal
+	form := tui.Inline{In: k.In, Out: k.Out.Console.Err, Color: k.Out.Console.ErrColor, ASCII: k.Out.ASCII()}
+	if opens {
+		form.OpenPage = auth.OpenBrowser
+	}
+	given, err := form.Elicit(ctx, asked)
+	var interrupted *exec.InterruptedError
+	if errors.As(err, &interrupted) && k.Interrupt != nil {
+		k.Interrupt()
+	}
+	return given, err
+}
