@@ -106,7 +106,7 @@ func addCommands(table map[string][]string) {
 	for folder, others := range map[string][]string{
 		"ask": {"cmd/convert"}, "auth": nil, "call": {"cmd/resources", "cmd/tui"}, "convert": nil,
 		"dev": {"cmd/doctor"}, "doctor": nil, "help": nil, "history": {"cmd/call", "cmd/resources"}, "list": nil,
-		"proxy": nil,
+		"proxy":     nil,
 		"resources": {"cmd/list", "cmd/watch"}, "secret": nil, "serve": nil, "servers": nil, "session": nil,
 		"trust": nil, "tui": {"cmd/dev", "cmd/doctor", "cmd/servers"}, "watch": nil,
 	} {
