@@ -242,7 +242,7 @@ func ParseDocker(command string, args []string) (run DockerRun, ok bool) {
 		if i+1 < len(args) {
 			next = args[i+1]
 		}
-		if run.takes(args[i], next) {
+		if run.readFlag(args[i], next) {
 			i++
 		}
 	}
@@ -260,8 +260,8 @@ func (run *DockerRun) set(flag, value string) {
 	}
 }
 
-// takes reads one flag and reports whether the next argument is its value.
-func (run *DockerRun) takes(arg, next string) (value bool) {
+// readFlag reads one flag and reports whether the next argument is its value.
+func (run *DockerRun) readFlag(arg, next string) (value bool) {
 	switches := map[string]*bool{
 		"interactive": &run.Interactive, "tty": &run.Tty, "rm": &run.Remove, "detach": &run.Detached,
 		"i": &run.Interactive, "t": &run.Tty, "d": &run.Detached,

@@ -71,7 +71,7 @@ func answerText(m *message) string {
 	return "result " + strings.TrimSpace(string(m.Result))
 }
 
-// acceptAnswer hands a response of the client to whoever asked.
+// acceptAnswer passes a response of the client to the request that waits for it.
 func (s *server) acceptAnswer(m *message, line []byte) {
 	s.mu.Lock()
 	answered := s.answers[string(m.ID)]

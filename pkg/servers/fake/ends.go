@@ -112,7 +112,7 @@ func closeStdout(s *server, _ *message) {
 // shutdownModes leave badly.
 func shutdownModes() []mode {
 	return []mode{
-		{"ignore-eof", "goes on living when stdin ends", scopeAll, end(stall)},
+		{"ignore-eof", "keeps running when stdin ends", scopeAll, end(stall)},
 		{"ignore-sigterm", "ignores SIGTERM (with ignore-eof only SIGKILL ends it)", scopeAll, func(*server) { signal.Ignore(syscall.SIGTERM) }},
 		{"slow-exit", "exits --wait after stdin has ended", scopeAll, end(func(s *server) { s.hold(s.wait) })},
 		{"exit-code-on-close", "exits with 1 when stdin ends", scopeAll, end(func(s *server) { s.die(s.codeOr(1)) })},
@@ -120,8 +120,8 @@ func shutdownModes() []mode {
 			s.flood(s.countOr(1000), func(data []byte) { _, _ = os.Stderr.Write(data) })
 		})},
 		{"grandchild", "starts a process that keeps stdout and stderr open and outlives it", scopeAll, start(func(s *server) { s.leaveBehind(false) })},
-		{"grandchild-setsid", "the same in a session of its own, out of reach of a signal to the group", scopeAll, start(func(s *server) { s.leaveBehind(true) })},
-		{"hold", "does nothing but hold what it inherited: what grandchild starts", scopeAll, start(stall)},
+		{"grandchild-setsid", "the same in its own session, out of reach of a signal to the group", scopeAll, start(func(s *server) { s.leaveBehind(true) })},
+		{"hold", "keeps inherited pipes open and does nothing: what grandchild starts", scopeAll, start(stall)},
 	}
 }
 
@@ -151,10 +151,10 @@ func (s *server) leaveBehind(session bool) {
 func startModes() []mode {
 	return []mode{
 		{"slow-start", "reads nothing for --wait, or until the file --gate exists", scopeAll, start(slowStart)},
-		{"tty-prompt", "asks on stdout whether to go on, without a newline, and waits", scopeAll, both(
+		{"tty-prompt", "asks on stdout whether to continue, without a newline, and waits", scopeAll, both(
 			start(func(s *server) { s.write([]byte(promptText)) }), intercept(ignore),
 		)},
-		{"full-screen", "draws on the whole screen of a terminal, and waits", scopeAll, both(
+		{"full-screen", "draws a full-screen interface, and waits", scopeAll, both(
 			start(func(s *server) { s.write([]byte(screenText)) }), intercept(ignore),
 		)},
 		{"http-mode", "says that it listens on HTTP, and never answers", scopeAll, both(

@@ -51,10 +51,10 @@ func featureModes() []mode {
 			asking(methodCall, ask{"sampling/createMessage", pictureParams}),
 		},
 		{"elicit-first", "refuses the first call until the user has visited a page", methodCall, visitFirst},
-		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
+		{"input-required", "speaks 2026-07-28 and answers each call first with a request for input (--count: how often)", methodCall, func(s *server) {
 			s.era, s.inputRounds = modern, s.countOr(1)
 		}},
-		{"tasks", "has a tool that runs as a task (2025-11-25), and says on stderr what becomes of it", methodCall, tasks},
+		{"tasks", "has a tool that runs as a task (2025-11-25), and reports its progress on stderr", methodCall, tasks},
 		{"stateful", "has tools that remember, end the process and write between calls", methodCall, stateful},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
 		{"tools-by-client", "has a tool more for each thing that the client can do, and says that its tools changed", methodList, toolsByClient},
@@ -238,8 +238,8 @@ func complete(params json.RawMessage) []byte {
 	return fmt.Appendf(nil, `{"completion":{"values":[%s],"total":%d,"hasMore":false}}`, strings.Join(values, ","), len(values))
 }
 
-// listen serves a stream of 2026-07-28: what is subscribed is confirmed, one of each
-// follows, and the answer never comes.
+// listen serves a stream of 2026-07-28: it confirms the subscription, sends one notification
+// of each kind, and never answers.
 func (s *server) listen(ctx context.Context, m *message) ([]byte, bool, error) {
 	var asked struct {
 		Notifications json.RawMessage `json:"notifications"`

@@ -115,7 +115,7 @@ func listModes() []mode {
 		{"tools-empty", "no tools", methodList, func(s *server) { s.tools = func() []tool { return nil } }},
 		{"tools-null", "tools is null", methodList, resultIs(`{"tools":null}`)},
 		{"tools-object", "tools is an object", methodList, resultIs(`{"tools":{"echo":{"inputSchema":{"type":"object"}}}}`)},
-		{"tools-mixed", "entries that are no tools among good ones", methodList, func(s *server) {
+		{"tools-mixed", "entries that are not tools among good ones", methodList, func(s *server) {
 			s.page = func(*string) ([]string, string) {
 				return append([]string{`null`, `"echo"`, `7`}, definitions(s.tools())...), ""
 			}
@@ -211,7 +211,7 @@ func schemaModes() []mode {
 		{"schema-deep", "500 objects in one another", deepSchema(500)},
 		{"schema-combos", "nested allOf and anyOf that double 28 times", doublingSchema(28)},
 		{"schema-regex", "a pattern with a look-ahead", `{"type":"object","properties":{"value":{"type":"string","pattern":"^(?=.*\\d)(?!.*\\s).{4,}$"}},"required":["value"]}`},
-		{"schema-slow-regex", "a pattern that backtracks for ever", `{"type":"object","properties":{"value":{"type":"string","pattern":"^(?=a)(a+)+$"}}}`},
+		{"schema-slow-regex", "a pattern that backtracks forever", `{"type":"object","properties":{"value":{"type":"string","pattern":"^(?=a)(a+)+$"}}}`},
 		{"schema-bad-regex", "a pattern that does not compile", `{"type":"object","properties":{"value":{"type":"string","pattern":"([a-z"}}}`},
 		{"schema-proto", "properties named __proto__, constructor, and the empty string", `{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"":{"type":"string"}}}`},
 		{"schema-root-oneof", "oneOf at the root", `{"type":"object","oneOf":[{"properties":{"id":{"type":"integer"}},"required":["id"]},{"properties":{"name":{"type":"string"}},"required":["name"]}]}`},
@@ -255,10 +255,10 @@ func contentModes() []mode {
 		{"content-null", "content is null", `{"content":null}`},
 		{"content-string", "content is a string", `{"content":"done"}`},
 		{"content-empty", "no blocks in content", `{"content":[]}`},
-		{"content-unknown", "a content type that nobody knows, beside a text", `{"content":[{"type":"text","text":"known"},{"type":"hologram","data":{"depth":3}}]}`},
+		{"content-unknown", "an unknown content type, beside a text", `{"content":[{"type":"text","text":"known"},{"type":"hologram","data":{"depth":3}}]}`},
 		{"content-untyped", "blocks without a type, and one that is a string", `{"content":[{"text":"untyped"},"bare"]}`},
 		{"image-bad", "images that are not base64, and not what mimeType says", `{"content":[{"type":"image","data":"@@@@","mimeType":"image/png"},{"type":"image","data":"` + pngPixel + `","mimeType":"image/jpeg"}]}`},
-		{"iserror-empty", "isError without a word", `{"content":[],"isError":true}`},
+		{"iserror-empty", "isError without text", `{"content":[],"isError":true}`},
 		{"structured-only", "structuredContent without content", `{"content":[],"structuredContent":{"sum":3}}`},
 	} {
 		modes = append(modes, mode{one.name, "a tool whose result has " + one.help, methodCall, func(s *server) {

@@ -51,7 +51,7 @@ func (p *process) write(data []byte) {
 	}
 }
 
-// say prints a line on stderr, whatever becomes of it.
+// say prints a line on stderr and ignores errors.
 func (p *process) say(line string) { _, _ = io.WriteString(os.Stderr, line+"\n") }
 
 func (p *process) writeStderr(text string) { _, _ = os.Stderr.WriteString(text) }

@@ -78,7 +78,7 @@ func idModes() []mode {
 	}
 }
 
-// writeOnce writes one reply without an id, for nobody or for the notification that came before the first list.
+// writeOnce writes one reply without an id, such as one to the notification before the first list.
 func writeOnce(outcome string) func(*server, *reply) {
 	done := false
 	return func(s *server, _ *reply) {
@@ -160,7 +160,7 @@ func handshakeModes() []mode {
 	return []mode{
 		{"version-missing", "no protocolVersion", methodInitialize, resultIs(`{"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1.0.0"}}`)},
 		{"version-type", "protocolVersion is a number", methodInitialize, resultIs(`{"protocolVersion":20251125,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1.0.0"}}`)},
-		{"version-future", "a protocolVersion that nobody knows", methodInitialize, resultIs(`{"protocolVersion":"2099-01-01","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1.0.0"}}`)},
+		{"version-future", "an unknown protocolVersion", methodInitialize, resultIs(`{"protocolVersion":"2099-01-01","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1.0.0"}}`)},
 		{"version-old", "the oldest protocolVersion, whatever was asked", methodInitialize, resultIs(`{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1.0.0"}}`)},
 		{"serverinfo-missing", "no serverInfo", methodInitialize, resultIs(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}`)},
 		{"init-error", "initialize is refused with an error", methodInitialize, failWith(`{"code":-32001,"message":"not authenticated: set FAKE_API_KEY"}`)},
@@ -173,10 +173,10 @@ func handshakeModes() []mode {
 // eraModes concern server/discover and 2026-07-28.
 func eraModes() []mode {
 	return []mode{
-		{"stateless-only", "speaks 2026-07-28 only: refuses initialize, wants _meta in every request", scopeAll, func(s *server) { s.era = modern }},
+		{"stateless-only", "speaks 2026-07-28 only: refuses initialize, requires _meta in every request", scopeAll, func(s *server) { s.era = modern }},
 		{"dual-era", "speaks 2026-07-28 and the revisions before it", scopeAll, func(s *server) { s.era = dual }},
-		{"discover-kills", "dies of server/discover with 1, otherwise correct", methodDiscover, intercept(exitInstead(1))},
-		{"first-must-be-init", "dies with 1 where the first request is not initialize", scopeAll, firstMustBeInitialize},
+		{"discover-kills", "exits with 1 on server/discover, otherwise correct", methodDiscover, intercept(exitInstead(1))},
+		{"first-must-be-init", "exits with 1 if the first request is not initialize", scopeAll, firstMustBeInitialize},
 		{"discover-silent", "does not answer server/discover, otherwise correct", methodDiscover, intercept(ignore)},
 		{"discover-empty", "answers server/discover with {}, otherwise correct", methodDiscover, resultIs(`{}`)},
 	}

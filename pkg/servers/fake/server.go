@@ -114,7 +114,7 @@ func (s *server) serve() {
 	for {
 		line, err := s.in.ReadBytes('\n')
 		if s.record != nil {
-			// A lost record shows as a failed test; there is nobody to tell here.
+			// A lost record shows as a failed test.
 			_, _ = s.record.Write(line)
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -157,7 +157,7 @@ func (s *server) receive(line []byte) {
 // time or needs the client, since reading must go on meanwhile.
 func (s *server) request(m *message) {
 	asking := len(s.asks) > 0 && m.Method == s.askOn
-	if !asking && !s.takesTime(m) {
+	if !asking && !s.isSlow(m) {
 		s.reply(context.Background(), m)
 		return
 	}

@@ -54,7 +54,7 @@ func pollutionModes() []mode {
 			both(start(func(s *server) { s.print(jsonText) }), before(func(s *server, _ *reply) { s.print(jsonText) })),
 		},
 		mode{
-			"json-scalars", "lines that are JSON, but no objects, before each reply", scopeAll,
+			"json-scalars", "lines of JSON that are not objects, before each reply", scopeAll,
 			before(func(s *server, _ *reply) {
 				s.write([]byte("42\n\"text\"\nnull\ntrue\n[1,2]\n2026-11-20 08:00:00 ready\n"))
 			}),
@@ -134,7 +134,7 @@ func framingModes() []mode {
 		{"cr-only", "CR ends each line", scopeAll, framed("%s\r")},
 		{"blank-lines", "blank lines around each frame", scopeAll, framed("\n \n%s\n\r\n\n")},
 		{"pretty", "frames that are indented over several lines", scopeAll, encode(pretty)},
-		{"content-length", "frames as the Language Server Protocol has them", scopeAll, encode(func(_ *server, line []byte) []byte {
+		{"content-length", "frames of the Language Server Protocol", scopeAll, encode(func(_ *server, line []byte) []byte {
 			body := trimNewline(line)
 			return fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body)
 		})},
@@ -158,7 +158,7 @@ func encodingModes() []mode {
 			return append([]byte("\xef\xbb\xbf"), line...)
 		})},
 		{"bom-each", "a byte order mark before each frame", scopeAll, framed("\xef\xbb\xbf%s\n")},
-		{"invalid-utf8", "bytes that are no UTF-8 inside a string", scopeAll, inString("\xff\xfe")},
+		{"invalid-utf8", "invalid UTF-8 inside a string", scopeAll, inString("\xff\xfe")},
 		{"raw-control", "an escape character inside a string, not escaped", scopeAll, inString("\x1b[31m")},
 		{"nul-bytes", "NUL bytes before each frame", scopeAll, framed("\x00\x00%s\n")},
 		{
@@ -210,7 +210,7 @@ func volumeModes() []mode {
 	const floodLines = 50_000
 	return []mode{
 		{"huge-line", "the answer to a call is one line of --bytes bytes", methodCall, intercept(hugeFrame)},
-		{"huge-text-line", "a line of --bytes bytes that is no frame, before the answer to a call", methodCall, before(func(s *server, _ *reply) {
+		{"huge-text-line", "a line of --bytes bytes that is not a frame, before the answer to a call", methodCall, before(func(s *server, _ *reply) {
 			s.fill(s.bytes)
 			s.write([]byte("\n"))
 		})},

@@ -156,7 +156,7 @@ func (t *fakeTask) answer(method string, responses json.RawMessage) ([]byte, err
 		t.step()
 		return t.state(), nil
 	case "tasks/update":
-		fmt.Fprintf(os.Stderr, "task %s is told %s\n", t.id, responses)
+		fmt.Fprintf(os.Stderr, "task %s gets %s\n", t.id, responses)
 		t.answered, t.status = responses, "working"
 		return []byte(`{"resultType":"complete"}`), nil
 	case methodTaskResult:

@@ -16,8 +16,8 @@ type tool struct {
 	name       string
 	definition string
 	run        runner
-	// takesTime reports whether reading stdin goes on while it runs.
-	takesTime bool
+	// isSlow reports whether reading stdin goes on while it runs.
+	isSlow bool
 }
 
 // runner returns the result of tools/call as raw JSON, or an rpcError.
@@ -70,12 +70,12 @@ func (s *server) called(m *message) (called tool, name string, arguments json.Ra
 	return called, params.Name, params.Arguments
 }
 
-func (s *server) takesTime(m *message) bool {
+func (s *server) isSlow(m *message) bool {
 	if m.Method != methodCall {
 		return m.Method == methodListen || m.Method == methodTaskResult
 	}
 	called, _, _ := s.called(m)
-	return called.takesTime
+	return called.isSlow
 }
 
 // define writes a definition; properties and required are raw JSON.
@@ -124,7 +124,7 @@ func timeTools() []tool {
 		newTool("crash", "Ends the process in mid-call.",
 			`"code":{"type":"integer"},"signal":{"type":"string","description":"such as KILL or SEGV"}`, ``, with(nil, crash)),
 	}
-	tools[0].takesTime, tools[1].takesTime = true, true
+	tools[0].isSlow, tools[1].isSlow = true, true
 	return tools
 }
 
