@@ -89,7 +89,7 @@ type Fact struct {
 }
 
 // CallsNotAsked is why no tool was called where nobody asked for it.
-const CallsNotAsked = "no calls were asked for (--call)"
+const CallsNotAsked = "no calls were requested (--call)"
 
 // ServerInfo is a server's own name and version.
 type ServerInfo struct {
@@ -226,7 +226,7 @@ func (j *judge) take(one check.Check, findings []check.Finding) check.Outcome {
 func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the check crashed: %v\n%s", cause, debug.Stack())
+			err = fmt.Errorf("check crashed: %v\n%s", cause, debug.Stack())
 		}
 	}()
 	return ask(), nil
@@ -243,15 +243,15 @@ func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 	case e.Cut && need != check.NeedEntry:
 		return "the examination was cut short"
 	case need != check.NeedEntry && e.OverHTTP() && ofProcesses(one):
-		return "the server is reached by HTTP, and is no program that toolx starts"
+		return "the server uses HTTP and is not started by toolx"
 	case need >= check.NeedHTTP:
 		return missingHTTP(e, need)
 	case need == check.NeedProbe && e.OverHTTP():
-		return "servers that are reached by HTTP have no probing run"
+		return "HTTP servers have no probing run"
 	case need >= check.NeedProcess && need != check.NeedProbe && need != check.NeedSignal && e.Clean == nil:
 		return "the server was not started"
 	case need == check.NeedHandshake && !e.Handshaken(), need == check.NeedTools && !e.Handshaken():
-		return "there was no handshake"
+		return "the handshake did not complete"
 	case need == check.NeedTools && !listed, need == check.NeedList && !listed:
 		return "tools/list was not answered"
 	case need == check.NeedProbe && e.Probe == nil:
@@ -278,9 +278,9 @@ func notCalled(e *evidence.Evidence) string {
 	case e.LaunchErr != nil:
 		return "the server was not started"
 	case !e.Handshaken():
-		return "the server did not get as far as listing its tools"
+		return "the server did not list its tools"
 	}
-	return "no tool says that it is read-only and can be called without invented arguments"
+	return "no read-only tool can be called without invented arguments"
 }
 
 // ofProcesses reports whether a check is about a program that toolx starts, and about its stdout and stderr.
@@ -317,9 +317,9 @@ func byCause(checks []check.Check) []check.Check {
 func noTree(e *evidence.Evidence) string {
 	switch {
 	case !e.Handshaken():
-		return "there was no handshake"
+		return "the handshake did not complete"
 	case runtime.GOOS != "linux":
-		return "processes are seen on Linux only"
+		return "processes can be inspected only on Linux"
 	}
-	return "the process ended before it was looked at"
+	return "the process exited before it was inspected"
 }

@@ -23,9 +23,9 @@ func missingHTTP(e *evidence.Evidence, need check.Need) string {
 	case e.HTTP == nil:
 		return "the server was not asked"
 	case need == check.NeedHTTPSession && !e.AgreedRaw():
-		return "initialize came to no session"
+		return "initialize did not create a session"
 	case need == check.NeedHTTPModern && !e.Modern():
-		return "the server does not speak " + evidence.ModernRevision
+		return "the server does not support " + evidence.ModernRevision
 	}
 	return ""
 }

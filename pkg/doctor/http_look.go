@@ -38,7 +38,7 @@ func (o Options) inspectSurroundings(ctx context.Context, e *evidence.Evidence, 
 	e.HTTP.Login = o.lookLogin(login, e)
 }
 
-// lookTLS shakes hands and sends nothing. It is nil where the server does not speak TLS, or is behind a proxy.
+// lookTLS shakes hands and sends nothing. It is nil where the server does not support TLS, or is behind a proxy.
 func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
 	if address.Scheme != "https" {
 		return nil

@@ -185,7 +185,7 @@ func LastWords(died *diagnose.Failure) []string {
 		notes = append(notes, "stderr: "+line)
 	}
 	if len(notes) == 0 {
-		notes = []string{"it wrote nothing to stdout or stderr"}
+		notes = []string{"it printed nothing to stdout or stderr"}
 	}
 	return notes
 }
@@ -193,7 +193,7 @@ func LastWords(died *diagnose.Failure) []string {
 // LastWords is LastWords for a server of this run, which may have sent messages.
 func (r *Run) LastWords(died *diagnose.Failure) []string {
 	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[wire.FrameReceived](r)) > 0 {
-		return []string{"it wrote only messages to stdout, and nothing to stderr"}
+		return []string{"it wrote only protocol messages to stdout, and nothing to stderr"}
 	}
 	return LastWords(died)
 }

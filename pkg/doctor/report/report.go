@@ -112,11 +112,11 @@ func (w *writer) notCalled() {
 	if len(notAsked) == 0 {
 		return
 	}
-	text := "stdout was clean, but no tool was called, and servers write to it at calls too"
+	text := "stdout is clean so far, but no tool was called"
 	if slices.ContainsFunc(notAsked, func(server doctor.ServerReport) bool { return !w.cleanStdout(server.Name) }) {
 		text = "no tool was called"
 	}
-	w.marked(check.Info, text+": --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
+	w.marked(check.Info, text+"; --call safe calls read-only tools, --call 'TOOL {…}' calls any")
 }
 
 // cleanStdout reports whether all that a server wrote to stdout were messages.
@@ -212,7 +212,7 @@ func calledText(server doctor.ServerReport) string {
 	case len(server.Called) == 0:
 		return ""
 	}
-	return fmt.Sprintf("called %s of %d, which say that they are read-only: %s",
+	return fmt.Sprintf("called %s of %d, marked read-only: %s",
 		words.Count(len(server.Called), "tool"), server.Tools, render.Safe(strings.Join(server.Called, ", ")))
 }
 
@@ -471,11 +471,11 @@ func (w *writer) summaryMark(counts outcomeCounts) string {
 // statusRemark says why a report is incomplete.
 func statusRemark(report *doctor.Report) string {
 	return map[string]string{
-		doctor.StatusTimeout:     "the time was up: not everything was examined (--max-time gives more)",
-		doctor.StatusInterrupted: "interrupted: not everything was examined",
-		doctor.StatusAuth:        "a server requires authentication: not everything could be examined",
-		doctor.StatusUsage:       "the config cannot be used: no server was examined",
-		doctor.StatusUnreachable: "no server could be examined: most checks need one that answers",
+		doctor.StatusTimeout:     "time limit reached: the examination is incomplete (--max-time allows more)",
+		doctor.StatusInterrupted: "interrupted: the examination is incomplete",
+		doctor.StatusAuth:        "a server requires authentication: the examination is incomplete",
+		doctor.StatusUsage:       "config is invalid: no server was examined",
+		doctor.StatusUnreachable: "no server could be examined: most checks need a server that responds",
 	}[report.Status]
 }
 
@@ -522,7 +522,7 @@ func (w *writer) offerProxy() {
 	}
 	if len(entries) > 0 {
 		w.line("")
-		w.line("Until that is fixed, clients can start it through toolx proxy:")
+		w.line("Until that is fixed, clients can run it behind toolx proxy:")
 	}
 	for _, entry := range entries {
 		w.line(findingMargin + render.Safe(entry)) // never wrapped: it is for pasting

@@ -58,8 +58,8 @@ func sick() *doctor.Report {
 			{ID: "tool-lint", Server: "zwave", Outcome: check.Warned},
 			{ID: "era", Server: "zwave", Outcome: check.Noted},
 			{ID: "schema-bool", Server: "zwave", Outcome: check.Noted},
-			{ID: "call-failed", Server: "zwave", Outcome: check.Skipped, Because: "no calls were asked for (--call)"},
-			{ID: "bad-check", Server: "zwave", Outcome: check.Broke, Because: "the check crashed: \x1b[2J"},
+			{ID: "call-failed", Server: "zwave", Outcome: check.Skipped, Because: "no calls were requested (--call)"},
+			{ID: "bad-check", Server: "zwave", Outcome: check.Broke, Because: "check crashed: \x1b[2J"},
 			{ID: "stdout-bom", Server: "zwave", Outcome: check.Passed},
 			{ID: "stdout-bom", Server: "gone", Outcome: check.Skipped, Because: "the server was not started"},
 			{ID: "unsound-config", Outcome: check.Warned},
@@ -107,7 +107,7 @@ all servers and the config
   crashed · 1.8 s
   toolx doctor --explain stdout-pollution
 
-Until that is fixed, clients can start it through toolx proxy:
+Until that is fixed, clients can run it behind toolx proxy:
   "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]
 `
 	if got != want {
@@ -192,8 +192,8 @@ func TestDoctorInAPipe(t *testing.T) {
 	for _, want := range []string{
 		"✗ server writes log text to stdout  stdout-pollution\n",
 		"i a note  schema-bool\n  here\n",
-		"- call-failed       skipped: no calls were asked for (--call)\n",
-		`? bad-check         crashed: the check crashed: \x1b[2J` + "\n",
+		"- call-failed       skipped: no calls were requested (--call)\n",
+		`? bad-check         crashed: check crashed: \x1b[2J` + "\n",
 		"✓ stdout-bom\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -385,7 +385,7 @@ func TestDoctorJUnit(t *testing.T) {
 // What is not the whole story says so.
 func TestDoctorStatus(t *testing.T) {
 	for status, want := range map[string]string{
-		doctor.StatusTimeout:     "the time was up",
+		doctor.StatusTimeout:     "time limit reached",
 		doctor.StatusInterrupted: "interrupted",
 		doctor.StatusAuth:        "authentication",
 		doctor.StatusUnreachable: "no server could be examined",
@@ -423,13 +423,13 @@ func TestDoctorCallsNotTried(t *testing.T) {
 		change func(*doctor.Report)
 		want   string
 	}{
-		"clean":    {func(*doctor.Report) {}, "i stdout was clean, but no tool was called, and servers write to it at calls too: --call safe "},
-		"polluted": {func(r *doctor.Report) { r.Findings = sick().Findings }, "i no tool was called: --call safe "},
-		"unasked":  {func(r *doctor.Report) { r.Checks = nil }, "i no tool was called: --call safe "},
+		"clean":    {func(*doctor.Report) {}, "i stdout is clean so far, but no tool was called; --call safe "},
+		"polluted": {func(r *doctor.Report) { r.Findings = sick().Findings }, "i no tool was called; --call safe "},
+		"unasked":  {func(r *doctor.Report) { r.Checks = nil }, "i no tool was called; --call safe "},
 		"log": {
 			func(r *doctor.Report) {
 				r.Findings = []check.Finding{{ID: "rpc-not-mcp", Severity: check.Error, Server: "zwave"}}
-			}, "i no tool was called: --call safe ",
+			}, "i no tool was called; --call safe ",
 		},
 		"called":   {func(r *doctor.Report) { r.Servers[0].NotCalled = "" }, ""},
 		"no tools": {func(r *doctor.Report) { r.Servers[0].Tools = 0 }, ""},

@@ -121,16 +121,16 @@ func (p *Pile) notes() []string {
 	}
 	switch {
 	case p.salvaged == 1:
-		notes = append(notes, "toolx found the message on the line all the same; most clients do not")
+		notes = append(notes, "toolx recovered the message on the line; most clients do not")
 	case p.salvaged > 1:
 		notes = append(notes,
-			fmt.Sprintf("toolx found %d messages on the lines all the same; most clients do not", p.salvaged))
+			fmt.Sprintf("toolx recovered %d messages on the lines; most clients do not", p.salvaged))
 	}
 	if len(p.paths) > 0 && !p.ordinary {
 		notes = append(notes, "only on the error path, after "+strings.Join(p.paths, ", "))
 	}
 	if len(p.runs) == 1 && p.runs[0] == "probing" {
-		notes = append(notes, "only when it was probed, not under a well-behaved client")
+		notes = append(notes, "only in the probing run, not in a normal session")
 	}
 	return notes
 }

@@ -63,7 +63,7 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 		f.QuoteOnce(c.Line)
 	}
 	if e.FailsOnStdout() {
-		f.Notes = append(f.Notes, "it printed that to stdout; errors belong on stderr")
+		f.Notes = append(f.Notes, "it printed the error to stdout instead of stderr")
 	}
 	return f
 }

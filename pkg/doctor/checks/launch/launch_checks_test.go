@@ -512,7 +512,7 @@ func TestNodeEngine(t *testing.T) {
 	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4",
 		filepath.Join(dir, "server", "package.json"))
 	if !e.Handshaken() {
-		t.Error("there was no handshake")
+		t.Error("the handshake did not complete")
 	}
 	e.Node = "v99.0.0"
 	if found := doctortest.Ask("node-engine")(e); found != nil {

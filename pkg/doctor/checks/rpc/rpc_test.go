@@ -85,8 +85,8 @@ func TestLogAsJSONRPC(t *testing.T) {
 // TestOnlyMessagesBeforeTheEnd does not say of a server that wrote its log as messages that it wrote nothing.
 func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 	for want, events := range map[string][]exec.Event{
-		"it wrote nothing to stdout or stderr": nil,
-		"it wrote only messages to stdout, and nothing to stderr": {
+		"it printed nothing to stdout or stderr": nil,
+		"it wrote only protocol messages to stdout, and nothing to stderr": {
 			wire.NewFrameReceived(time.Time{}, "", 1, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`)),
 		},
 	} {

@@ -51,8 +51,8 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	case fault.KindOf(err) == fault.KindTimeout:
 		f.Title = "tool call got no response"
 		f.Fix = []string{
-			"in the server: answer every call, with an error if it cannot be carried out; report the progress of slow ones",
-			"--timeout gives it more time",
+			"in the server: respond to every call, with an error if it fails; report the progress of slow calls",
+			"pass --timeout to allow more time",
 		}
 	case fault.KindOf(err) == fault.KindNotFound:
 		f.Title = "server has no tool with the name in --call"
@@ -64,7 +64,7 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 		f.Fix = []string{notFoundFix(e, err)}
 	case fault.KindOf(err) == fault.KindInvalidArguments:
 		f.Title = "arguments in --call do not match the tool's schema"
-		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
+		f.Fix = []string{"pass --call a JSON object that matches the tool's inputSchema"}
 	case errors.As(err, &refused) && refused.Code != 0:
 		f.Title = "tool call failed with a JSON-RPC error"
 		f.Evidence = fmt.Sprintf("error %d: %s", refused.Code, f.Evidence)
@@ -81,7 +81,7 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 func notFoundFix(e *evidence.Evidence, err error) string {
 	var unknown *exec.NotFoundError
 	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
-		return "give --call the name of a tool that the server lists"
+		return "use the name of a listed tool in --call"
 	}
 	var names []string
 	for _, name := range unknown.Near {
