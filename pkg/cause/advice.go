@@ -24,7 +24,7 @@ func addAdvice(o *output, c *Cause) {
 	see := "in the server: see " + c.Place + ", where the error comes from"
 	switch {
 	case c.Place == "":
-	case c.Kind == Package: // it is somebody's own, and not installed
+	case c.Kind == Package: // it is the user's own, and not installed
 		c.Fixes = slices.Insert(c.Fixes, 0, see)
 	case c.Kind == Said, c.Kind == Other && languageError().MatchString(c.Line):
 		c.Fixes = append(c.Fixes, see)

@@ -112,7 +112,7 @@ func unconnected(o *output) *Cause {
 		return nil
 	}
 	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Busy) {
-		return nil // what is held is here, and not where it connects to
+		return nil // the file in use is local, not a service
 	}
 	c := unreachableCause(o, nil, networkCode().FindString(line), line, line)
 	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)

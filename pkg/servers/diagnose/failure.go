@@ -98,7 +98,7 @@ type Failure struct {
 	Reason error
 	// Final reports whether trying again would only ask the same process.
 	Final bool `json:"-"`
-	// Judged is the policy that a holder has found, which knows more of the server; empty if none has.
+	// Judged is the policy of the session daemon, which knows more of the server; empty if there is none.
 	Judged cause.Policy
 }
 

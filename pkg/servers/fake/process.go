@@ -41,7 +41,7 @@ func notification(method, params string) []byte {
 	return []byte(`{"jsonrpc":"2.0","method":` + quote(method) + params + "}\n")
 }
 
-// write puts bytes on stdout in one piece. A server that nobody listens to has no more to do.
+// write puts bytes on stdout in one piece. A server without a reader exits.
 func (p *process) write(data []byte) {
 	p.outMu.Lock()
 	_, err := os.Stdout.Write(data)
