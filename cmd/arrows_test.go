@@ -22,7 +22,7 @@ func arrows() map[string][]string {
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
@@ -61,6 +61,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
 		"pkg/servers/diagnose":            {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
+		"pkg/servers/http":                {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/state", "pkg/words"},
 		"pkg/servers/proxy":               {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/guard", "pkg/rawjson"},
 		"pkg/servers/stdio":               {"pkg/servers/diagnose", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/procs", "pkg/state", "pkg/words"},
 		"pkg/servers/wire":                {"pkg/exec", "pkg/rawjson"},
@@ -85,7 +86,7 @@ func arrows() map[string][]string {
 	// Who uses sessions sees what passes over them, and why they fail.
 	for folder, allowed := range table {
 		if slices.Contains(allowed, "pkg/servers") {
-			table[folder] = append(allowed, "pkg/servers/proxy", "pkg/servers/diagnose", "pkg/servers/wire")
+			table[folder] = append(allowed, "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose", "pkg/servers/wire")
 		}
 	}
 	return table

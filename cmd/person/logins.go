@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	mcphttp "toolx/pkg/servers/http"
 )
 
 // Logins puts access tokens on the requests to servers, and lets the person at the terminal log in.
@@ -89,8 +89,8 @@ func ResolveSite(server *config.Server) (*Site, error) {
 }
 
 // HttpBase returns what sends requests to a server, and to its authorization server.
-func HttpBase(site *Site, options servers.HTTPOptions) (http.RoundTripper, error) {
-	base, err := servers.NewHTTPBase(site.Resolved, options)
+func HttpBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, error) {
+	base, err := mcphttp.NewBase(site.Resolved, options)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/history"
 	"toolx/pkg/servers"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/words"
 )
 
@@ -237,13 +238,13 @@ func (a *Opener) ReportNotes(loaded *config.Config, list ...*config.Server) {
 }
 
 // HTTP returns how servers that have an address are reached.
-func (a *Opener) HTTP() servers.HTTPOptions {
+func (a *Opener) HTTP() mcphttp.ClientOptions {
 	if a.Flags.Insecure {
 		const text = "--insecure: certificates are not checked, " +
 			"so anyone on the network path can read and change the traffic"
 		a.Out.WarnLoudly(text)
 	}
-	return servers.HTTPOptions{
+	return mcphttp.ClientOptions{
 		CACert: a.Flags.CACert, Insecure: a.Flags.Insecure, Authorize: a.Logins.Authorize, Warn: a.Out.WarnOnce,
 	}
 }

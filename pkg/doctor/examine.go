@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 )
 
@@ -43,7 +44,7 @@ type Options struct {
 	// Doing is told what is being tried, for a live line; it may be nil.
 	Doing func(server, what string)
 	// HTTP says how servers with a url are reached.
-	HTTP servers.HTTPOptions
+	HTTP mcphttp.ClientOptions
 	// Pinned are the definitions that the baseline knows; nil means that none are pinned.
 	Pinned evidence.Pins
 
@@ -234,7 +235,7 @@ func (o Options) askWithin(
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err := wire.Request(bounded, method, params)
-	var refused *servers.HTTPError
+	var refused *mcphttp.Error
 	return err == nil || errors.As(err, &refused) && refused.Status != 0
 }
 

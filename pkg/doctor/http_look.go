@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/auth"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 )
 
@@ -169,7 +169,7 @@ func (o Options) answersElsewhere(
 func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr netip.AddrPort) string {
 	reach := o.HTTP
 	reach.Address = addr.String()
-	base, err := servers.NewHTTPBase(e.Launch, reach)
+	base, err := mcphttp.NewBase(e.Launch, reach)
 	if err != nil {
 		return ""
 	}
@@ -200,7 +200,7 @@ func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundT
 // lookLogin reads the documents by which clients log in, where the server wants that. If the entry's credentials were
 // accepted, it first sends initialize without them, to get the refusal.
 func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fault {
-	base, err := servers.NewHTTPBase(e.Launch, o.HTTP)
+	base, err := mcphttp.NewBase(e.Launch, o.HTTP)
 	if err != nil {
 		return nil // the clean run reports this error
 	}

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/words"
 )
 
@@ -297,7 +298,7 @@ func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger boo
 // refusesMethod reports whether an HTTP error may mean that the server does not know what it was asked, and not that it
 // cannot be reached at all.
 func refusesMethod(err error) bool {
-	var failed *HTTPError
+	var failed *mcphttp.Error
 	return errors.As(err, &failed) && slices.Contains([]int{
 		http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
@@ -307,9 +308,9 @@ func refusesMethod(err error) bool {
 
 // hangsUp reports whether a server took a request over HTTP and closed the connection.
 func hangsUp(err error) bool {
-	var failed *HTTPError
+	var failed *mcphttp.Error
 	return errors.As(err, &failed) && failed.Status == 0 &&
-		(errors.Is(err, io.EOF) || errors.Is(err, errReset))
+		(errors.Is(err, io.EOF) || errors.Is(err, mcphttp.ErrReset))
 }
 
 // judgeDiscoveryError judges a JSON-RPC error. Those of the modern era are never a
@@ -497,7 +498,7 @@ func knowsNoInitialize(err error) bool {
 
 // isOlder reports whether a refusal of initialize may mean that the server only knows the older HTTP with SSE.
 func isOlder(err error) bool {
-	var failed *HTTPError
+	var failed *mcphttp.Error
 	return errors.As(err, &failed) && (failed.Status == http.StatusBadRequest ||
 		failed.Status == http.StatusNotFound || failed.Status == http.StatusMethodNotAllowed)
 }

@@ -24,6 +24,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 )
 
@@ -60,7 +61,7 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 	w.stop = stop
 	said, ready := io.Pipe()
 	go func() {
-		err := Hold(ctx, text, ready, HTTPOptions{})
+		err := Hold(ctx, text, ready, mcphttp.ClientOptions{})
 		_ = ready.CloseWithError(err) // where it never listened
 		w.ended <- err
 	}()

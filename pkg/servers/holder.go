@@ -26,6 +26,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
@@ -123,7 +124,7 @@ const (
 
 // Hold keeps a server until it has not been used for a while, it is told to stop, or ctx ends. It says on ready that it
 // listens, or why it does not. http says how servers with an address are reached; what spec says of that is laid over.
-func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOptions) error {
+func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http mcphttp.ClientOptions) error {
 	spec, err := readHoldSpec(from)
 	if err != nil {
 		return fmt.Errorf("what is to be held cannot be read: %w", err)
@@ -175,7 +176,7 @@ func (h *holder) endWithSocket(ctx context.Context, path string, pause time.Dura
 	}
 }
 
-func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
+func newHolder(spec HoldSpec, http mcphttp.ClientOptions, stop func()) *holder {
 	spec.Holder, spec.Started, spec.Toolx = os.Getpid(), time.Now(), spec.Sessions.Version
 	spec.Limit, spec.Speaks = cmp.Or(spec.Limit, DefaultIdle), heldVersion
 	h := &holder{

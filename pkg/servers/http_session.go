@@ -11,13 +11,14 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	mcphttp "toolx/pkg/servers/http"
 )
 
 // renew begins a new session in place of one that the server has forgotten, unless another request has done so already.
-func (s *Session) renew(ctx context.Context, d dial, over *remote, session string) error {
+func (s *Session) renew(ctx context.Context, d dial, over *mcphttp.Transport, session string) error {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	if over.sessionID() != session {
+	if over.SessionID() != session {
 		return nil
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))

@@ -175,7 +175,6 @@ func TestRemoteSession(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			site := newSite(t, func(s *site) { s.modern = test.modern })
 			s := newRemoteStage(t, plenty, site.URL+"/mcp")
-			s.dial.headers = nil
 			s.dial.launch.Headers = map[string]string{"X-Team": "blue"}
 			if err := s.open(); err != nil {
 				t.Fatal(err)

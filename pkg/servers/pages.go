@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/words"
 )
 
@@ -50,7 +51,7 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	isArray := len(list) > 0 && list[0] == '['
 	if !isArray && list != nil && string(list) != "null" { // an empty list, as many servers write it
 		return nil, false, fmt.Errorf("%s is not an array: %s", member,
-			shortened(string(list[:min(len(list), maxQuotedList)])))
+			mcphttp.Shortened(string(list[:min(len(list), maxQuotedList)])))
 	}
 	elements, beyond := rawjson.FirstElements(list, maxElements-p.elements)
 	if p.pages++; p.pages == 1 {
@@ -72,7 +73,7 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	limit := p.requester.maxMessage
 	switch {
 	case p.seen[digest]:
-		p.stop("repeats the cursor %s of %s", shortened(string(next)), p.method)
+		p.stop("repeats the cursor %s of %s", mcphttp.Shortened(string(next)), p.method)
 	case p.bytes >= limit:
 		p.stop("has pages of %s that are over the limit of %s for one list (maxMessage in the config raises it)",
 			p.method, exec.Bytes(limit))

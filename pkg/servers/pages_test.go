@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 )
 
@@ -98,7 +99,7 @@ func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		session := &Session{requester: requester{
 			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}),
-			link: &pagesLink{&remote{Peer: wire.NewPeer("s", nil)}, 3},
+			link: &pagesLink{&mcphttp.Transport{Peer: wire.NewPeer("s", nil)}, 3},
 		}}
 		var ms float64
 		limit := dial{Options: Options{StartTimeout: time.Second}}

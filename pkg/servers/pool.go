@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -68,7 +69,7 @@ type Options struct {
 	// tools want.
 	FirstID int64
 	// HTTP says how servers with a url are reached.
-	HTTP HTTPOptions `json:"-"`
+	HTTP mcphttp.ClientOptions `json:"-"`
 	// Answers hold how every session answers the requests of its server.
 	Answers Answers `json:"-"`
 	// Lacks names what Answers do not advertise, for the errors of tools that may need it; empty where there is nothing
@@ -628,7 +629,7 @@ func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error)
 // askedToWait returns how long a server's response asks to wait (Retry-After), or zero where it asks for nothing, or
 // for more than longest.
 func askedToWait(err error, longest time.Duration) time.Duration {
-	var failed *HTTPError
+	var failed *mcphttp.Error
 	if !errors.As(err, &failed) {
 		return 0
 	}

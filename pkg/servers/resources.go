@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/stdio"
+	"toolx/pkg/servers/wire"
 )
 
 // Resources returns the server's resources, all pages, each byte for byte; the list is empty for a server without
@@ -143,4 +146,35 @@ func (sub subscription) modern(ctx context.Context, ready func()) error {
 		_, err := sub.session.ask(ctx, string(mcp.MethodSubscriptionsListen), params)
 		return err
 	})
+}
+
+// keep runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
+// that is cut off after a while is asked for again. One that is cut off at once, or that nobody answers any more, is
+// asked for as often as connecting is tried.
+func (sub subscription) keep(ctx context.Context, listen func() error) error {
+	s := sub.session
+	again := s.link.Resuming()
+	cut, delay := false, time.Duration(0)
+	for failures := 0; ; failures++ {
+		began := time.Now()
+		err := listen()
+		cut = cut || mcphttp.IsCutOff(err)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !mcphttp.IsCutOff(err) && !(cut && mcphttp.IsUnreachable(err)):
+			return err
+		case time.Since(began) >= mcphttp.StandsLong:
+			failures, delay = 0, 0
+		case failures >= again.Attempts:
+			return mcphttp.AsGone(err)
+		}
+		delay = mcphttp.Longer(delay, again.Delay)
+		s.notice(slog.LevelInfo,
+			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
+				s.Name, err, diagnose.Rounded(delay)))
+		if !wire.Waited(ctx, delay) {
+			return ctx.Err()
+		}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
@@ -56,8 +57,7 @@ type dial struct {
 	server *config.Server
 	enough context.Context // ends a start that waits for an answer; nil for none
 	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
-	join    func(ctx context.Context) (*held, error)
-	headers map[string]string // of every request over HTTP
+	join func(ctx context.Context) (*held, error)
 }
 
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
@@ -136,19 +136,20 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 	case d.launch.URL == "":
 		s.link = stdio.New(d.stdio())
 	default:
-		var err error
-		if d.headers, err = d.gatherHeaders(ctx); err != nil {
-			return err
-		}
-		remote, err := newRemote(d)
+		options := d.remote()
+		headers, err := options.GatherHeaders(ctx)
 		if err != nil {
 			return err
 		}
-		remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, remote, session) }
-		remote.repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
+		remote, err := mcphttp.New(options, headers)
+		if err != nil {
+			return err
+		}
+		remote.OnExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, remote, session) }
+		remote.Repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
 			return s.repeatable(method, params) || d.holder != nil && d.holder.mayRepeat(ctx)
 		}
-		remote.ping = func(ctx context.Context) error {
+		remote.Ping = func(ctx context.Context) error {
 			_, err := s.Ping(ctx)
 			return err
 		}
@@ -176,6 +177,21 @@ func (d dial) stdio() stdio.Options {
 		Server: d.server.Name, Bus: d.Bus, Launch: d.launch, MaxMessage: d.MaxMessage, StdinGrace: d.StdinGrace,
 		StderrDir: d.StderrDir,
 	}
+}
+
+// remote returns how the server is reached over HTTP.
+func (d dial) remote() mcphttp.Options {
+	return mcphttp.Options{
+		ClientOptions: d.HTTP, Server: d.server, Bus: d.Bus, Launch: d.launch, MaxMessage: d.MaxMessage,
+		Retry:   wire.RetryPolicy{Attempts: d.Attempts, Delay: d.BaseDelay, Longest: d.StartTimeout},
+		Version: d.Version, Asks: d.Answers.any() || d.holder != nil,
+	}
+}
+
+// NewRaw returns a Raw for a server. It sends nothing yet, but runs the headersCommand of the entry. The error is a
+// *diagnose.Failure, or ctx's.
+func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved, options Options) (*mcphttp.Raw, error) {
+	return mcphttp.OpenRaw(ctx, options.dial(server, launch).remote())
 }
 
 // offered returns what the server is told that its client can do; where the server is held, the clients can.

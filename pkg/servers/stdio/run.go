@@ -25,20 +25,20 @@ type lateError struct{ limit time.Duration }
 func (e lateError) Error() string { return fmt.Sprintf("it has not ended within %s", e.limit) }
 func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// Printed runs a program for its output, with nothing on its stdin, in a folder and an environment, and returns what it
+// Output runs a program for its output, with nothing on its stdin, in a folder and an environment, and returns what it
 // prints on stdout. The error has the first line of its stderr; it is a context.DeadlineExceeded where limit is up.
 func Output(
 	ctx context.Context, limit time.Duration, command []string, folder string, environ []string,
 ) (string, error) {
 	program := exec.Command(command[0], command[1:]...)
 	program.Dir, program.Env = folder, environ
-	text, err := Run(ctx, program, limit)
+	text, err := run(ctx, program, limit)
 	return string(text), err
 }
 
-// Run runs a program for its output. A program that fails, or has not ended in time, ends with all that it has
+// run runs a program for its output. A program that fails, or has not ended in time, ends with all that it has
 // started; what another one leaves behind may be a keeper of secrets, and lives on.
-func Run(ctx context.Context, command *exec.Cmd, limit time.Duration) ([]byte, error) {
+func run(ctx context.Context, command *exec.Cmd, limit time.Duration) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	command.WaitDelay = DrainTime // for what it has started and left behind

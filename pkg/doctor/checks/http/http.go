@@ -9,7 +9,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	mcphttp "toolx/pkg/servers/http"
 )
 
 //go:embed *.md
@@ -89,8 +89,8 @@ func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
 		fix = "in the server: read its log; the request was an initialize as every client sends it"
 	}
 	found := objection(reply, "initialize")
-	if address, err := url.Parse(e.Launch.URL); err == nil && servers.RefusesHost(reply.Status, reply.Body) {
-		fix = servers.HostHint(address.Host)
+	if address, err := url.Parse(e.Launch.URL); err == nil && mcphttp.RefusesHost(reply.Status, reply.Body) {
+		fix = mcphttp.HostHint(address.Host)
 	}
 	if fix != "" {
 		found[0].Fix = []string{fix}

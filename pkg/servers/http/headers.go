@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/textproto"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -19,11 +18,11 @@ import (
 // headersTime bounds a headersCommand.
 const headersTime = 10 * time.Second
 
-// gatherHeaders returns the headers of every request: those of the config, and over them those that its headersCommand
+// GatherHeaders returns the headers of every request: those of the config, and over them those that its headersCommand
 // prints. The error is a *Failure, or ctx's.
-func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
-	headers := maps.Clone(d.launch.Headers)
-	if len(d.launch.HeadersCommand) == 0 {
+func (d Options) GatherHeaders(ctx context.Context) (map[string]string, error) {
+	headers := maps.Clone(d.Launch.Headers)
+	if len(d.Launch.HeadersCommand) == 0 {
 		return headers, nil
 	}
 	printed, err := d.runHeadersCommand(ctx)
@@ -32,17 +31,17 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 	}
 	if err != nil {
 		return nil, &diagnose.Failure{
-			Server: d.server.Name, Ending: diagnose.EndingNoHeaders, URL: d.launch.URL,
-			Reason: fmt.Errorf("headersCommand %s: %w", d.launch.HeadersCommand[0], err),
+			Server: d.Server.Name, Ending: diagnose.EndingNoHeaders, URL: d.Launch.URL,
+			Reason: fmt.Errorf("headersCommand %s: %w", d.Launch.HeadersCommand[0], err),
 		}
 	}
 	if headers == nil {
 		headers = make(map[string]string)
 	}
 	for name, content := range printed {
-		if d.HTTP.Secret != nil {
+		if d.Secret != nil {
 			_, token, _ := strings.Cut(content, " ")
-			d.HTTP.Secret(content, token)
+			d.Secret(content, token)
 		}
 		headers[name] = content
 	}
@@ -50,14 +49,12 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 }
 
 // runHeadersCommand runs the program and reads what it prints.
-func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) {
-	command := exec.Command(d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
-	command.Dir, command.Env = d.launch.Cwd, d.launch.Env
-	text, err := stdio.Run(ctx, command, headersTime)
+func (d Options) runHeadersCommand(ctx context.Context) (map[string]string, error) {
+	text, err := stdio.Output(ctx, headersTime, d.Launch.HeadersCommand, d.Launch.Cwd, d.Launch.Env)
 	if err != nil {
 		return nil, err
 	}
-	return parseHeaders(text)
+	return parseHeaders([]byte(text))
 }
 
 // parseHeaders reads headers: an object of JSON, or lines such as "Name: content".

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"context"
@@ -18,15 +18,15 @@ import (
 	"toolx/pkg/sse"
 )
 
-// standsLong is how long a stream must have been open for its end to be normal where nothing came on it: proxies cut
+// StandsLong is how long a stream must have been open for its end to be normal where nothing came on it: proxies cut
 // off idle streams.
-const standsLong = 5 * time.Second
+const StandsLong = 5 * time.Second
 
 // standingStream is the standing stream of one session, on which a server sends messages that belong to no request (MCP
 // up to 2025-11-25, streamable HTTP, "Listening for Messages from the Server"). It is opened again whenever it ends,
 // for as long as the session lasts.
 type standingStream struct {
-	*remote
+	*Transport
 	session   string
 	attempted chan struct{} // closed by answered, when the first attempt has an answer
 	answered  func()
@@ -37,17 +37,17 @@ type standingStream struct {
 }
 
 // Listen opens the standing stream of a legacy session. Servers need not have one.
-func (t *remote) Listen() {
+func (t *Transport) Listen() {
 	if t.modern() || t.oldStream() != nil {
 		return
 	}
-	s := &standingStream{remote: t, session: t.sessionID(), attempted: make(chan struct{})}
+	s := &standingStream{Transport: t, session: t.SessionID(), attempted: make(chan struct{})}
 	s.answered = sync.OnceFunc(func() { close(s.attempted) })
 	if !t.standing.CompareAndSwap(nil, s) {
 		return
 	}
 	t.start(func() {
-		for s.receive() && wire.Waited(t.life, s.delay) && t.sessionID() == s.session {
+		for s.receive() && wire.Waited(t.life, s.delay) && t.SessionID() == s.session {
 		}
 	})
 }
@@ -58,7 +58,7 @@ const streamWait = time.Second
 
 // awaitStream waits for the standing stream before a request during which the server may ask something: many servers
 // ask on that stream, and what they ask before it is open is lost.
-func (t *remote) awaitStream(ctx context.Context, method string) {
+func (t *Transport) awaitStream(ctx context.Context, method string) {
 	s := t.standing.Load()
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
@@ -96,7 +96,7 @@ func (s *standingStream) receive() (again bool) {
 	_ = response.Body.Close()
 	s.lastID, s.opened, s.failures = events.LastID, true, 0
 	// A server that ends every stream at once is asked ever more rarely.
-	if events.Taken > 0 || time.Since(began) >= standsLong {
+	if events.Taken > 0 || time.Since(began) >= StandsLong {
 		s.delay = 0
 	}
 	s.slowDown(pauseBefore(s.RetryPolicy, events))
@@ -112,10 +112,10 @@ func (s *standingStream) receive() (again bool) {
 }
 
 // slowDown makes the next delay longer.
-func (s *standingStream) slowDown(least time.Duration) { s.delay = longer(s.delay, least) }
+func (s *standingStream) slowDown(least time.Duration) { s.delay = Longer(s.delay, least) }
 
-// longer returns twice a delay, but at least least and at most resumeMost.
-func longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
+// Longer returns twice a delay, but at least least and at most resumeMost.
+func Longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
 
 // refused handles an attempt that failed, and reports whether to try again. A server that gives no stream is pinged to
 // see whether it is still there.
@@ -147,7 +147,7 @@ func (s *standingStream) refused(err error) (again bool) {
 // refusesListening reports whether an answer to the request for a stream will stay the same: the server has none, or no
 // longer for this session.
 func refusesListening(err error) bool {
-	var failed *HTTPError
+	var failed *Error
 	if !errors.As(err, &failed) || failed.Status >= http.StatusInternalServerError {
 		return false
 	}
@@ -165,7 +165,7 @@ func refusesListening(err error) bool {
 func (s *standingStream) answersPing() bool {
 	ctx, stop := exec.WithLimit(s.life, s.Longest)
 	defer stop()
-	err := s.ping(ctx)
+	err := s.Ping(ctx)
 	if s.life.Err() != nil {
 		return false
 	}
@@ -176,9 +176,9 @@ func (s *standingStream) answersPing() bool {
 		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, diagnose.Rounded(s.Longest))
 		err = failure
 	case !errors.As(err, &failure):
-		return s.sessionID() == s.session
+		return s.SessionID() == s.session
 	}
-	if errors.As(asGone(err), &failure) {
+	if errors.As(AsGone(err), &failure) {
 		s.Fail(failure)
 	}
 	return false
@@ -195,49 +195,19 @@ func (s *standingStream) giveUpStream(err error) {
 	s.markNoStream()
 }
 
-// keep runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
-// that is cut off after a while is asked for again. One that is cut off at once, or that nobody answers any more, is
-// asked for as often as connecting is tried.
-func (sub subscription) keep(ctx context.Context, listen func() error) error {
-	s := sub.session
-	again := s.link.Resuming()
-	cut, delay := false, time.Duration(0)
-	for failures := 0; ; failures++ {
-		began := time.Now()
-		err := listen()
-		cut = cut || isCutOff(err)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !isCutOff(err) && !(cut && isUnreachable(err)):
-			return err
-		case time.Since(began) >= standsLong:
-			failures, delay = 0, 0
-		case failures >= again.Attempts:
-			return asGone(err)
-		}
-		delay = longer(delay, again.Delay)
-		s.notice(slog.LevelInfo,
-			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
-				s.Name, err, diagnose.Rounded(delay)))
-		if !wire.Waited(ctx, delay) {
-			return ctx.Err()
-		}
-	}
-}
+// IsCutOff reports whether a stream was cut off before the reply that it was opened for.
+func IsCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
 
-func isCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
-
-// isUnreachable reports whether the error comes from the network, or from a gateway before the server.
-func isUnreachable(err error) bool {
+// IsUnreachable reports whether the error comes from the network, or from a gateway before the server.
+func IsUnreachable(err error) bool {
 	var failure *diagnose.Failure
 	return errors.As(err, &failure) && (failure.Ending == diagnose.EndingUnavailable || failure.Ending == diagnose.EndingUnanswered)
 }
 
-// asGone turns the error of an unreachable server into one of a server that was reachable before.
-func asGone(err error) error {
+// AsGone turns the error of an unreachable server into one of a server that was reachable before.
+func AsGone(err error) error {
 	var failure *diagnose.Failure
-	if !isUnreachable(err) || !errors.As(err, &failure) {
+	if !IsUnreachable(err) || !errors.As(err, &failure) {
 		return err
 	}
 	told := *failure

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"net/http"
@@ -20,7 +20,7 @@ func TestStreamsAreNotPolled(t *testing.T) {
 	} {
 		events := sse.NewReader(strings.NewReader(text), 1<<10)
 		_, _ = events.Next() // io.EOF: there is no event
-		if got := pauseBefore(wire.RetryPolicy{Delay: DefaultBaseDelay}, events); got != want {
+		if got := pauseBefore(wire.RetryPolicy{Delay: 2 * time.Second}, events); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestGoErrorsAreWorded(t *testing.T) {
 		"7200": "it asks to wait 2h0m0s", "2147483647": "it asks to wait more than a day",
 		"Fri, 31 Dec 9999 23:59:59 GMT": "it asks to wait more than a day",
 	} {
-		failed := &HTTPError{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
+		failed := &Error{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
 		if got := failed.Error(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", after, got, want)
 		}

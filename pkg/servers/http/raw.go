@@ -1,10 +1,9 @@
-package servers
+package http
 
 import (
 	"context"
 	"net/http"
 
-	"toolx/pkg/config"
 	"toolx/pkg/servers/diagnose"
 )
 
@@ -16,17 +15,16 @@ type Raw struct {
 	base *HTTPBase
 }
 
-// NewRaw returns a Raw for a server. It sends nothing yet, but runs the headersCommand of the entry. The error is a
+// OpenRaw returns a Raw for a server. It sends nothing yet, but runs the headersCommand of the entry. The error is a
 // *Failure, or ctx's.
-func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved, options Options) (*Raw, error) {
-	d := options.dial(server, launch)
-	headers, err := d.gatherHeaders(ctx)
+func OpenRaw(ctx context.Context, d Options) (*Raw, error) {
+	headers, err := d.GatherHeaders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	base, err := NewHTTPBase(launch, d.HTTP)
+	base, err := NewBase(d.Launch, d.ClientOptions)
 	if err != nil {
-		return nil, &diagnose.Failure{Server: server.Name, Ending: diagnose.EndingMisconfigured, Reason: err}
+		return nil, &diagnose.Failure{Server: d.Server.Name, Ending: diagnose.EndingMisconfigured, Reason: err}
 	}
 	return &Raw{RoundTripper: d.configure(base, headers), base: base}, nil
 }

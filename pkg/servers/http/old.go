@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type oldStream struct {
 	err   error
 }
 
-func (t *remote) oldStream() *oldStream {
+func (t *Transport) oldStream() *oldStream {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	return t.stream
@@ -35,7 +35,7 @@ func (t *remote) oldStream() *oldStream {
 
 // FallBack switches to the older HTTP with SSE: it opens the stream and waits for its first event. The error is a
 // *Failure, or the context's.
-func (t *remote) FallBack(ctx context.Context) error {
+func (t *Transport) FallBack(ctx context.Context) error {
 	life, cancel := context.WithCancel(t.life)
 	stream := &oldStream{cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
 	t.Reset()
@@ -64,7 +64,7 @@ func (t *remote) FallBack(ctx context.Context) error {
 }
 
 // openOld opens the stream, which lives as long as ctx, and starts reading it.
-func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
+func (t *Transport) openOld(ctx context.Context, stream *oldStream) error {
 	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
 }
 
 // pumpOld takes every message that comes on the stream and returns why it ended.
-func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL) error {
+func (t *Transport) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL) error {
 	for {
 		event, err := events.Next()
 		if err != nil {
@@ -107,7 +107,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL
 		text := strings.TrimSpace(string(event.Data))
 		endpoint, err := address.Parse(text)
 		if err != nil || text == "" {
-			return fmt.Errorf("the server's endpoint event holds no address: %q", shortened(text))
+			return fmt.Errorf("the server's endpoint event holds no address: %q", Shortened(text))
 		}
 		if !sameOrigin(address, endpoint) {
 			return fmt.Errorf("the server's endpoint event names another origin: %s", endpoint.Redacted())
@@ -119,7 +119,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL
 }
 
 // lose ends what depends on a stream that has ended: no reply can come without it.
-func (t *remote) lose(stream *oldStream, err error) {
+func (t *Transport) lose(stream *oldStream, err error) {
 	stream.err = err
 	if t.agreed(stream) && t.life.Err() == nil {
 		failure := t.NewFailure(diagnose.EndingGone)
@@ -135,14 +135,14 @@ func (t *remote) lose(stream *oldStream, err error) {
 
 // agreed reports whether the handshake on the stream has got as far as an agreed revision: until then its end only
 // fails the attempt.
-func (t *remote) agreed(stream *oldStream) bool {
+func (t *Transport) agreed(stream *oldStream) bool {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	return t.stream == stream && t.version != ""
 }
 
 // awaitOld waits for the reply to a message that the server has accepted.
-func (t *remote) awaitOld(ctx context.Context, out *posted) error {
+func (t *Transport) awaitOld(ctx context.Context, out *posted) error {
 	stream := t.oldStream()
 	select {
 	case r := <-out.waiting.Reply:

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 		return own.Error()
 	case errors.As(err, &packed):
 		return "the answer of " + peer + " cannot be unpacked: " + packed.Error()
-	case errors.Is(err, errReset):
+	case errors.Is(err, ErrReset):
 		return "the connection was reset by " + peer
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return peer + " closed the connection in the middle of its answer"

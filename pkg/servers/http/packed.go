@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"compress/gzip"

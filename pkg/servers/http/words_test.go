@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"net/http"
@@ -33,7 +33,7 @@ func TestWordsOfAnAnswer(t *testing.T) {
 // TestRetryAfter proves both forms of the header (RFC 9110, 10.2.3).
 func TestRetryAfter(t *testing.T) {
 	at := func(text string) time.Duration {
-		after, ok := (&HTTPError{Header: http.Header{"Retry-After": {text}}}).RetryAfter()
+		after, ok := (&Error{Header: http.Header{"Retry-After": {text}}}).RetryAfter()
 		if !ok {
 			return -1
 		}
@@ -83,12 +83,12 @@ func TestRefusedHost(t *testing.T) {
 		"Host shop.example is not allowed":       {http.StatusBadRequest, true},
 		"the host of the party is not available": {http.StatusForbidden, false},
 	} {
-		failed := &HTTPError{Status: test.status, Body: []byte(body), URL: address}
+		failed := &Error{Status: test.status, Body: []byte(body), URL: address}
 		if got := strings.Contains(failed.Hint(), "allowed hosts"); got != test.want {
 			t.Errorf("%d %s: %q", test.status, body, failed.Hint())
 		}
 	}
-	sent := &HTTPError{Status: http.StatusUnauthorized, URL: address}
+	sent := &Error{Status: http.StatusUnauthorized, URL: address}
 	if hint := sent.Hint(); strings.Contains(hint, "-H") || hint == "" {
 		t.Errorf("of credentials that were sent: %q", hint)
 	}

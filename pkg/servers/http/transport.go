@@ -1,4 +1,5 @@
-package servers
+// Package http reaches servers over streamable HTTP, and over the older HTTP with SSE.
+package http
 
 import (
 	"bytes"
@@ -37,9 +38,9 @@ const (
 // postSlots is how many messages that nobody waits for may be on their way.
 const postSlots = 64
 
-// remote is the link to a server over HTTP. It posts every message, and passes every message of the response to the
+// Transport is the link to a server over HTTP. It posts every message, and passes every message of the response to the
 // peer as it was received.
-type remote struct {
+type Transport struct {
 	*wire.Peer
 	launch  *config.Resolved
 	address *url.URL
@@ -72,12 +73,12 @@ type remote struct {
 	version string
 	stream  *oldStream // of the older HTTP with SSE, else nil
 
-	// onExpired begins a new session in place of one that the server no longer knows; repeatable reports whether a
+	// OnExpired begins a new session in place of one that the server no longer knows; repeatable reports whether a
 	// request may be sent twice.
-	onExpired  func(ctx context.Context, session string) error
-	repeatable func(ctx context.Context, method string, params json.RawMessage) bool
-	// ping asks the server for a sign of life.
-	ping func(ctx context.Context) error
+	OnExpired  func(ctx context.Context, session string) error
+	Repeatable func(ctx context.Context, method string, params json.RawMessage) bool
+	// Ping asks the server for a sign of life.
+	Ping func(ctx context.Context) error
 	// standing is the standing stream of the session, nil before it is asked for; noStream is
 	// closed by markNoStream, when the server turns out to have none.
 	standing     atomic.Pointer[standingStream]
@@ -87,29 +88,42 @@ type remote struct {
 	asked bool
 }
 
-// newRemote creates the link; it sends nothing yet. The error is a *Failure.
-func newRemote(d dial) (*remote, error) {
-	t := &remote{
-		Peer: wire.NewPeer(d.server.Name, d.Bus), launch: d.launch, max: d.MaxMessage, began: time.Now(),
-		RetryPolicy: wire.RetryPolicy{Attempts: d.Attempts, Delay: d.BaseDelay, Longest: d.StartTimeout},
+// RemoteOptions say how a server over HTTP is reached.
+type Options struct {
+	ClientOptions
+	Server     *config.Server
+	Bus        *exec.Bus
+	Launch     *config.Resolved
+	MaxMessage int64
+	Retry      wire.RetryPolicy
+	Version    string // of toolx, for the User-Agent
+	// Asks reports whether the server may send requests.
+	Asks bool
+}
+
+// New creates the link; it sends nothing yet. The error is a *Failure.
+func New(d Options, headers map[string]string) (*Transport, error) {
+	t := &Transport{
+		Peer: wire.NewPeer(d.Server.Name, d.Bus), launch: d.Launch, max: d.MaxMessage, began: time.Now(),
+		RetryPolicy: d.Retry,
 		slots:       make(chan struct{}, postSlots),
 		noStream:    make(chan struct{}),
-		asked:       d.Answers.any() || d.holder != nil,
+		asked:       d.Asks,
 	}
 	t.Post = t.postLater
 	t.markNoStream = sync.OnceFunc(func() { close(t.noStream) })
 	var err error
-	if t.address, err = parseAddress(d.launch.URL); err == nil {
-		t.base, err = NewHTTPBase(d.launch, d.HTTP)
+	if t.address, err = parseAddress(d.Launch.URL); err == nil {
+		t.base, err = NewBase(d.Launch, d.ClientOptions)
 	}
 	if err != nil {
 		failure := t.NewFailure(diagnose.EndingMisconfigured)
 		failure.Reason = err
 		return nil, failure
 	}
-	t.next = d.configure(t.base, d.headers)
-	if len(d.launch.HeadersCommand) > 0 {
-		t.regather = d.gatherHeaders
+	t.next = d.configure(t.base, headers)
+	if len(d.Launch.HeadersCommand) > 0 {
+		t.regather = d.GatherHeaders
 	}
 	t.client = &http.Client{Transport: t.next, CheckRedirect: checkRedirect}
 	t.life, t.end = context.WithCancel(context.Background())
@@ -117,7 +131,7 @@ func newRemote(d dial) (*remote, error) {
 }
 
 // Reset begins anew, without session and revision.
-func (t *remote) Reset() {
+func (t *Transport) Reset() {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	if t.stream != nil {
@@ -127,25 +141,25 @@ func (t *remote) Reset() {
 	t.standing.Store(nil)
 }
 
-func (t *remote) Speak(version string) {
+func (t *Transport) Speak(version string) {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	t.version = version
 }
 
-func (t *remote) NoStream() <-chan struct{} { return t.noStream }
+func (t *Transport) NoStream() <-chan struct{} { return t.noStream }
 
-func (t *remote) Resuming() wire.RetryPolicy { return t.RetryPolicy }
+func (t *Transport) Resuming() wire.RetryPolicy { return t.RetryPolicy }
 
 // modern reports whether the revision is one without sessions.
-func (t *remote) modern() bool {
+func (t *Transport) modern() bool {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	return mcp.IsModernProtocol(t.version)
 }
 
-// sessionID returns the id that the server gave the session, empty where it gave none.
-func (t *remote) sessionID() string {
+// SessionID returns the id that the server gave the session, empty where it gave none.
+func (t *Transport) SessionID() string {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	return t.session
@@ -163,25 +177,25 @@ type postedKey struct{}
 
 // RoundTrip sends a request and waits for its reply. Where the server no longer knows the session, it begins a new one,
 // once, and sends the request again if that is safe.
-func (t *remote) RoundTrip(
+func (t *Transport) RoundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (wire.Message, error) {
-	session := t.sessionID()
+	session := t.SessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *diagnose.Failure
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.onExpired == nil || wire.BeginsSession(method) {
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.OnExpired == nil || wire.BeginsSession(method) {
 		return m, err
 	}
-	if err := t.onExpired(ctx, session); err != nil {
+	if err := t.OnExpired(ctx, session); err != nil {
 		return wire.Message{}, err
 	}
-	if !t.repeatable(ctx, method, params) {
+	if !t.Repeatable(ctx, method, params) {
 		return wire.Message{}, sessionExpired(t.Server, method, failure.Reason)
 	}
 	return t.tripOnce(ctx, method, params, header)
 }
 
-func (t *remote) tripOnce(
+func (t *Transport) tripOnce(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (wire.Message, error) {
 	waiting, err := t.Register(ctx, method, params)
@@ -210,7 +224,7 @@ func (t *remote) tripOnce(
 }
 
 // within bounds a context by the life of the link.
-func (t *remote) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (t *Transport) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(t.life, cancel)
 	return bounded, func() {
@@ -221,10 +235,10 @@ func (t *remote) within(ctx context.Context) (context.Context, context.CancelFun
 
 // withFreshHeaders repeats what the server refused because of its headers (401), where the program that prints them
 // prints others now: a token that has ended. The server has not looked at it, so this is safe for any request.
-func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
+func (t *Transport) withFreshHeaders(ctx context.Context, run func() error) error {
 	sent := t.next.headers.Load()
 	err := run()
-	var refused *HTTPError
+	var refused *Error
 	if t.regather == nil || !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		return err
 	}
@@ -240,7 +254,7 @@ func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
 
 // gatherAgain makes the headers anew, unless another request has done so since sent, and reports whether they are
 // others now.
-func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
+func (t *Transport) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
 	t.gathering.Lock()
 	defer t.gathering.Unlock()
 	if t.next.headers.Load() != sent {
@@ -256,11 +270,11 @@ func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (chan
 
 // retryBusy repeats what the server refused for now (429): it has not looked at it, so
 // this is safe for any request. It waits as long as the server asks, within limits.
-func (t *remote) retryBusy(ctx context.Context, method string, run func() error) error {
+func (t *Transport) retryBusy(ctx context.Context, method string, run func() error) error {
 	delay := t.Delay
 	for attempt := 1; ; attempt++ {
 		err := run()
-		var refused *HTTPError
+		var refused *Error
 		if !errors.As(err, &refused) || refused.Status != http.StatusTooManyRequests || attempt >= t.Attempts {
 			return err
 		}
@@ -279,7 +293,7 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 	}
 }
 
-func (t *remote) Send(ctx context.Context, f wire.Frame) error {
+func (t *Transport) Send(ctx context.Context, f wire.Frame) error {
 	if wire.Closed(t.Done) {
 		return diagnose.Of(t.Peer, "")
 	}
@@ -298,7 +312,7 @@ func (t *remote) Send(ctx context.Context, f wire.Frame) error {
 }
 
 // postLater sends a message that nobody waits for.
-func (t *remote) postLater(f wire.Frame) bool {
+func (t *Transport) postLater(f wire.Frame) bool {
 	select {
 	case t.slots <- struct{}{}:
 	default:
@@ -315,13 +329,13 @@ func (t *remote) postLater(f wire.Frame) bool {
 }
 
 // tell emits a notice about the server.
-func (t *remote) tell(level slog.Level, format string, values ...any) {
+func (t *Transport) tell(level slog.Level, format string, values ...any) {
 	t.Bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.Server) +
 		fmt.Sprintf(format, values...), Server: t.Server})
 }
 
 // start runs f on a goroutine that shutdown waits for, unless that has begun.
-func (t *remote) start(f func()) bool {
+func (t *Transport) start(f func()) bool {
 	t.closeMu.RLock()
 	defer t.closeMu.RUnlock()
 	if !t.ended {
@@ -332,7 +346,7 @@ func (t *remote) start(f func()) bool {
 
 // Close lets messages that are on their way arrive, tells the server that the
 // session is over, and ends everything. It takes deleteGrace for each at most.
-func (t *remote) Close(ctx context.Context) {
+func (t *Transport) Close(ctx context.Context) {
 	t.once.Do(func() {
 		close(t.Closing)
 		t.settlePosts(ctx)
@@ -350,8 +364,8 @@ func (t *remote) Close(ctx context.Context) {
 
 // endSession tells the server that the session is over (MCP up to 2025-11-25, streamable
 // HTTP, "Session Management"). A server that does not know DELETE has nothing to end.
-func (t *remote) endSession(ctx context.Context) {
-	if t.sessionID() == "" || t.modern() {
+func (t *Transport) endSession(ctx context.Context) {
+	if t.SessionID() == "" || t.modern() {
 		return
 	}
 	bounded, cancel := context.WithTimeout(ctx, deleteGrace)
@@ -366,7 +380,7 @@ func (t *remote) endSession(ctx context.Context) {
 }
 
 // newRequest makes a request that names the session and the revision.
-func (t *remote) newRequest(ctx context.Context, verb string, address *url.URL, body []byte) (*http.Request, error) {
+func (t *Transport) newRequest(ctx context.Context, verb string, address *url.URL, body []byte) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, verb, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -383,7 +397,7 @@ func (t *remote) newRequest(ctx context.Context, verb string, address *url.URL, 
 }
 
 // settlePosts waits until the messages that nobody waits for are sent, for a moment.
-func (t *remote) settlePosts(ctx context.Context) {
+func (t *Transport) settlePosts(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, deleteGrace)
 	defer cancel()
 	for range postSlots {
@@ -395,12 +409,12 @@ func (t *remote) settlePosts(ctx context.Context) {
 	}
 }
 
-func (t *remote) Kill() {
+func (t *Transport) Kill() {
 	t.Fail(t.NewFailure(diagnose.EndingClosed))
 	t.end()
 }
 
-func (t *remote) NewFailure(ending diagnose.Ending) *diagnose.Failure {
+func (t *Transport) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	failure := &diagnose.Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
 	if t.address != nil {
 		failure.URL = t.address.Redacted()
@@ -413,7 +427,7 @@ func (t *remote) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 
 // explain makes a Failure of what an exchange failed by. An answer that breaks the
 // protocol is an *exec.MalformedError, as it is on stdio.
-func (t *remote) explain(method string, err error) error {
+func (t *Transport) explain(method string, err error) error {
 	var broken *exec.MalformedError
 	if errors.As(err, &broken) {
 		return broken
@@ -422,9 +436,9 @@ func (t *remote) explain(method string, err error) error {
 	if errors.As(err, &already) {
 		return already
 	}
-	var failed *HTTPError
+	var failed *Error
 	if !errors.As(err, &failed) {
-		failed = &HTTPError{Verb: http.MethodPost, URL: t.address, Err: err}
+		failed = &Error{Verb: http.MethodPost, URL: t.address, Err: err}
 	}
 	told := *failed
 	told.Method = method

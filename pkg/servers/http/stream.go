@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ func pauseBefore(p wire.RetryPolicy, events *sse.Reader) time.Duration {
 
 // takeStream reads a stream of events until the reply has come. A stream that breaks before that is resumed where the
 // revision allows it and the server gave its events ids.
-func (t *remote) takeStream(
+func (t *Transport) takeStream(
 	request *http.Request, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
 	events := sse.NewReader(body, t.max)
@@ -64,7 +64,7 @@ func (t *remote) takeStream(
 
 // awaitReply reads events until the reply to out has come, which may be on another stream. Then the stream gets a
 // moment to end by itself.
-func (t *remote) awaitReply(
+func (t *Transport) awaitReply(
 	ctx context.Context, events *sse.Reader, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
 	ended := make(chan struct{})
@@ -96,7 +96,7 @@ func (t *remote) awaitReply(
 }
 
 // pump takes all messages of a stream and returns why it ended; io.EOF means that the server ended it.
-func (t *remote) pump(events *sse.Reader) error {
+func (t *Transport) pump(events *sse.Reader) error {
 	for {
 		event, err := events.Next()
 		if err != nil {
@@ -108,7 +108,7 @@ func (t *remote) pump(events *sse.Reader) error {
 
 // takeEvent takes the message of an event. Events with a name other than "message" are not messages; an event without
 // data only carries an id.
-func (t *remote) takeEvent(event sse.Event) {
+func (t *Transport) takeEvent(event sse.Event) {
 	if event.Name != "message" || len(event.Data) == 0 {
 		return
 	}
@@ -120,17 +120,17 @@ func (t *remote) takeEvent(event sse.Event) {
 
 // noteBrokenEvent notes an event without a message for the requests that wait: if one of them gets no reply, that event
 // is the likely cause.
-func (t *remote) noteBrokenEvent(data []byte) {
+func (t *Transport) noteBrokenEvent(data []byte) {
 	t.Suspect("an event of the server holds " + wrongWithJSON(data))
 }
 
 // resume asks for the rest of a stream, after the last event.
-func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
+func (t *Transport) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
 	if !wire.Waited(ctx, pauseBefore(t.RetryPolicy, events)) {
 		return nil, ctx.Err()
 	}
 	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, after event %q",
-		shortened(events.LastID))
+		Shortened(events.LastID))
 	response, err := t.get(ctx, events.LastID)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser,
 
 // get asks for a stream of events: the rest of one after an event, or the standing one where lastID is empty. The error
 // is an *HTTPError, or the context's.
-func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error) {
+func (t *Transport) get(ctx context.Context, lastID string) (*http.Response, error) {
 	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error)
 }
 
 // streamOf refuses a response that is not a stream of events.
-func (t *remote) streamOf(request *http.Request, response *http.Response) (*http.Response, error) {
+func (t *Transport) streamOf(request *http.Request, response *http.Response) (*http.Response, error) {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if response.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return response, nil
@@ -175,7 +175,7 @@ func (t *remote) streamOf(request *http.Request, response *http.Response) (*http
 
 // brokenStream returns the error for a stream that ended before the reply. A reply that nobody asked for is named as
 // the likely cause.
-func (t *remote) brokenStream(request *http.Request, out *posted, err error) error {
+func (t *Transport) brokenStream(request *http.Request, out *posted, err error) error {
 	if request.Context().Err() != nil {
 		return request.Context().Err()
 	}

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ import (
 
 // HTTPOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies of
 // the environment.
-type HTTPOptions struct {
+type ClientOptions struct {
 	// CACert is a PEM file of authorities that are trusted besides the system's
 	// (--cacert), Insecure trusts every certificate (--insecure).
 	CACert   string
@@ -61,7 +61,7 @@ type HTTPBase struct {
 }
 
 // NewHTTPBase returns an HTTPBase for a server. The error concerns a file that cannot be used, and names it.
-func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error) {
+func NewBase(launch *config.Resolved, options ClientOptions) (*HTTPBase, error) {
 	base := &HTTPBase{plain: newTransport(options)}
 	base.secure = sync.OnceValues(func() (*http.Transport, error) {
 		settings, err := tlsSettings(launch, options)
@@ -114,7 +114,7 @@ func (b *HTTPBase) CloseIdleConnections() {
 	}
 }
 
-func newTransport(options HTTPOptions) *http.Transport {
+func newTransport(options ClientOptions) *http.Transport {
 	transport := &http.Transport{
 		Proxy:               environmentProxy,
 		DisableCompression:  true, // unpacked does it
@@ -141,7 +141,7 @@ func newTransport(options HTTPOptions) *http.Transport {
 }
 
 // tlsSettings say whom to trust, and what to show a server that asks.
-func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, error) {
+func tlsSettings(launch *config.Resolved, options ClientOptions) (*tls.Config, error) {
 	roots, err := authorities(options.CACert, launch.CACert, options.Warn)
 	if err != nil {
 		return nil, err
@@ -327,10 +327,10 @@ type configured struct {
 
 // configure gives the exchanges through base what the entry says, headers and access
 // tokens, and has each of them told on the bus.
-func (d dial) configure(base http.RoundTripper, headers map[string]string) *configured {
-	var next http.RoundTripper = &tap{server: d.server.Name, bus: d.Bus, next: base}
-	if d.HTTP.Authorize != nil {
-		next = d.HTTP.Authorize(d.server, next)
+func (d Options) configure(base http.RoundTripper, headers map[string]string) *configured {
+	var next http.RoundTripper = &tap{server: d.Server.Name, bus: d.Bus, next: base}
+	if d.Authorize != nil {
+		next = d.Authorize(d.Server, next)
 	}
 	c := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.Version, "/")}
 	c.headers.Store(&headers)

@@ -1,12 +1,12 @@
 //go:build unix
 
-package servers
+package http
 
 import "syscall"
 
 // What the system says of connections.
 const (
 	errRefused = syscall.ECONNREFUSED
-	errReset   = syscall.ECONNRESET
+	ErrReset   = syscall.ECONNRESET
 	errAborted = syscall.EPIPE
 )

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import "golang.org/x/sys/windows"
 
@@ -6,6 +6,6 @@ import "golang.org/x/sys/windows"
 // returns.
 const (
 	errRefused = windows.WSAECONNREFUSED
-	errReset   = windows.WSAECONNRESET
+	ErrReset   = windows.WSAECONNRESET
 	errAborted = windows.WSAECONNABORTED
 )

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func (w *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // exchange posts a message and waits for what it is due: its reply, or that it was taken. header may be nil.
-func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) error {
+func (t *Transport) exchange(ctx context.Context, out *posted, header http.Header) error {
 	own, release := t.detached(ctx)
 	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
@@ -80,7 +80,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 }
 
 // newPost makes the request that posts a message.
-func (t *remote) newPost(ctx context.Context, body []byte) (*http.Request, error) {
+func (t *Transport) newPost(ctx context.Context, body []byte) (*http.Request, error) {
 	address, accept := t.address, "application/json, text/event-stream"
 	if stream := t.oldStream(); stream != nil {
 		address, accept = stream.endpoint.Load(), ""
@@ -101,7 +101,7 @@ func (t *remote) newPost(ctx context.Context, body []byte) (*http.Request, error
 
 // detached gives an exchange a context that ends with ctx until the reply is there,
 // and may then live a little longer: release says how long.
-func (t *remote) detached(ctx context.Context) (own context.Context, release func(time.Duration)) {
+func (t *Transport) detached(ctx context.Context) (own context.Context, release func(time.Duration)) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	stopLife := context.AfterFunc(t.life, cancel)
@@ -120,7 +120,7 @@ func (t *remote) detached(ctx context.Context) (own context.Context, release fun
 }
 
 // takeAnswer takes what came back for a message. The error is an *HTTPError, an *exec.MalformedError, or the context's.
-func (t *remote) takeAnswer(
+func (t *Transport) takeAnswer(
 	request *http.Request, response *http.Response, out *posted, release func(time.Duration),
 ) error {
 	if response.StatusCode >= 300 || response.StatusCode < 200 {
@@ -183,7 +183,7 @@ func packing(response *http.Response) string {
 }
 
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
-func (t *remote) takeBody(request *http.Request, response *http.Response, out *posted, body []byte) error {
+func (t *Transport) takeBody(request *http.Request, response *http.Response, out *posted, body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return wire.Malformed(out.waiting.Method, fmt.Errorf("the server answered HTTP %s, and no message",
 			statusWords(response.StatusCode))).Err
@@ -205,7 +205,7 @@ func wrongWithJSON(body []byte) string {
 			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
 				headline(body[:wire.LargeLine]))
 		}
-		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body[:wire.LargeLine])))
+		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body[:wire.LargeLine])))
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	var whole json.RawMessage
@@ -218,9 +218,9 @@ func wrongWithJSON(body []byte) string {
 		return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
 	case in.InputOffset() < int64(len(body)):
 		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and after it comes %q",
-			in.InputOffset(), len(body), shortened(string(body[in.InputOffset():])))
+			in.InputOffset(), len(body), Shortened(string(body[in.InputOffset():])))
 	}
-	return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body)))
+	return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body)))
 }
 
 // begins reports whether the message begins a session.
@@ -229,7 +229,7 @@ func (o *posted) begins() bool {
 }
 
 // settled collects the reply; that there is none is an error, since no other answer will come.
-func (t *remote) settled(out *posted) error {
+func (t *Transport) settled(out *posted) error {
 	if out.collect() {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (o *posted) collect() bool {
 }
 
 // takeText takes a message, or an array of them, and reports whether it was that.
-func (t *remote) takeText(text []byte) bool {
+func (t *Transport) takeText(text []byte) bool {
 	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(wire.BOM)); marked {
 		t.Odd(wire.ClassBOM, wire.Message{Raw: text}, 0, true)
 		text = rest
@@ -275,7 +275,7 @@ func (t *remote) takeText(text []byte) bool {
 // takeRefusal makes an error of an answer with an HTTP error, unless it carries the
 // reply: servers say an unknown method with 404 and other JSON-RPC errors with 400 or
 // 500. What comes from a gateway is about the server, and not about the message.
-func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
+func (t *Transport) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.unusable(request, response, body)
 	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(wire.BOM)))
@@ -307,7 +307,7 @@ func isNumber(id json.RawMessage) bool {
 
 // expires reports whether an answer means that the server does not know the session any more. By the specification that
 // is 404; servers made from the SDKs' examples send 400 and say so in words.
-func expires(request *http.Request, failed *HTTPError, code int, words string) bool {
+func expires(request *http.Request, failed *Error, code int, words string) bool {
 	if request.Header.Get(mcp.HeaderSessionID) == "" {
 		return false
 	}
@@ -321,30 +321,30 @@ func expires(request *http.Request, failed *HTTPError, code int, words string) b
 }
 
 // unusable returns the error for an answer that carries no message; body is what was read of it, nil where nothing was.
-func (t *remote) unusable(request *http.Request, response *http.Response, body []byte) *HTTPError {
+func (t *Transport) unusable(request *http.Request, response *http.Response, body []byte) *Error {
 	if body == nil {
 		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
 	}
 	if packing(response) != "" {
 		body = nil // nobody can read it
 	}
-	return &HTTPError{
+	return &Error{
 		Verb: request.Method, URL: request.URL, Status: response.StatusCode, Bare: t.bare(response),
 		Header: response.Header, Body: body[:min(len(body), maxErrorBody)],
 	}
 }
 
 // bare reports whether nothing was sent that could say who asks: no authorization, and no header of the user's.
-func (t *remote) bare(response *http.Response) bool {
+func (t *Transport) bare(response *http.Response) bool {
 	sent := response.Request // what was sent in the end
 	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.next.headers.Load()) == 0
 }
 
 // noAnswer returns the error for an exchange without one.
-func (t *remote) noAnswer(request *http.Request, err error) error {
-	var already *HTTPError
+func (t *Transport) noAnswer(request *http.Request, err error) error {
+	var already *Error
 	if errors.As(err, &already) {
 		return err
 	}
-	return &HTTPError{Verb: request.Method, URL: request.URL, Err: err}
+	return &Error{Verb: request.Method, URL: request.URL, Err: err}
 }

@@ -1,4 +1,4 @@
-package servers
+package http
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ import (
 
 // HTTPError says how an exchange with a server over HTTP failed: there was no response (Err), an unusable one (Status
 // and the fields after it), or one that broke off (both).
-type HTTPError struct {
+type Error struct {
 	Verb    string   // GET, POST, DELETE
 	URL     *url.URL // without password
 	Method  string   // of MCP, or Verb where the exchange carries no request
@@ -41,7 +41,7 @@ type HTTPError struct {
 // maxErrorBody is how many bytes of an unusable response are kept.
 const maxErrorBody = 16 << 10
 
-func (e *HTTPError) Error() string {
+func (e *Error) Error() string {
 	switch {
 	case e.Err != nil:
 		return networkWords(e.Err, e.URL)
@@ -72,11 +72,11 @@ func statusWords(status int) string {
 }
 
 // Unwrap returns the network's error.
-func (e *HTTPError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // Kind implements the interface that fault.KindOf looks for. Authorization has errors of its own, which know their
 // kind.
-func (e *HTTPError) Kind() fault.Kind {
+func (e *Error) Kind() fault.Kind {
 	var kinded interface{ Kind() fault.Kind }
 	switch {
 	case errors.As(e.Err, &kinded):
@@ -91,7 +91,7 @@ func (e *HTTPError) Kind() fault.Kind {
 }
 
 // CauseKind returns the kind of cause that the error is: what is refused, misspelt or not trusted stays so (MCP-6).
-func (e *HTTPError) CauseKind() cause.Kind {
+func (e *Error) CauseKind() cause.Kind {
 	var notFound *net.DNSError
 	var proxy *proxyError
 	var authority x509.UnknownAuthorityError
@@ -114,7 +114,7 @@ func (e *HTTPError) CauseKind() cause.Kind {
 }
 
 // ending returns what the error makes of the server for a session.
-func (e *HTTPError) ending() diagnose.Ending {
+func (e *Error) ending() diagnose.Ending {
 	switch e.Kind() {
 	case fault.KindAuth:
 		return diagnose.EndingUnauthorized
@@ -141,7 +141,7 @@ func waitWords(after time.Duration) string {
 }
 
 // RetryAfter returns how long the server asks to wait before the next request (RFC 9110, 10.2.3).
-func (e *HTTPError) RetryAfter() (time.Duration, bool) {
+func (e *Error) RetryAfter() (time.Duration, bool) {
 	text := e.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second, true
@@ -153,7 +153,7 @@ func (e *HTTPError) RetryAfter() (time.Duration, bool) {
 }
 
 // challenge says what a 401 asks for.
-func (e *HTTPError) challenge() string {
+func (e *Error) challenge() string {
 	asked := slices.Clone(e.Header.Values("WWW-Authenticate"))
 	if len(asked) == 0 {
 		return "asks for authorization, and does not say which (no WWW-Authenticate)" + e.quoted()
@@ -169,12 +169,12 @@ func (e *HTTPError) challenge() string {
 
 // hasForeignBody reports whether the answer is a page for people, as proxies and login forms send, and not one for
 // programs.
-func (e *HTTPError) hasForeignBody() bool {
+func (e *Error) hasForeignBody() bool {
 	return strings.Contains(e.Header.Get("Content-Type"), "html")
 }
 
 // foreign describes such an answer: text/html (502, "Bad gateway").
-func (e *HTTPError) foreign() string {
+func (e *Error) foreign() string {
 	kind, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
 	if kind == "" {
 		kind = "no content type"
@@ -188,7 +188,7 @@ func (e *HTTPError) foreign() string {
 
 // quoted returns what the answer says of itself: a JSON-RPC or other error's message, or its first line; with ": "
 // before it, empty where there is nothing.
-func (e *HTTPError) quoted() string {
+func (e *Error) quoted() string {
 	if said := said(e.Body); said != "" {
 		return ": " + said
 	}
@@ -205,24 +205,24 @@ func said(body []byte) string {
 		switch member.Name {
 		case "error", "message", "detail", "error_description", "title":
 			if member.Value[0] == '"' {
-				return shortened(rawjson.Unquote(member.Value))
+				return Shortened(rawjson.Unquote(member.Value))
 			}
 			if member.Value[0] == '{' {
 				return said(member.Value)
 			}
 		}
 	}
-	return shortened(string(text))
+	return Shortened(string(text))
 }
 
 // headline returns the title of a page, else its first line of text.
 func headline(body []byte) string {
 	if title := pageTitle().FindSubmatch(body); title != nil {
-		return shortened(string(title[1]))
+		return Shortened(string(title[1]))
 	}
 	for line := range strings.Lines(string(pageTags().ReplaceAll(body, nil))) {
 		if line = strings.TrimSpace(line); line != "" {
-			return shortened(line)
+			return Shortened(line)
 		}
 	}
 	return ""
@@ -233,14 +233,14 @@ var (
 	pageTags  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<[^>]*>`) })
 )
 
-// shortened cuts a server's words to what fits a line.
-func shortened(text string) string {
+// Shortened cuts a server's words to what fits a line.
+func Shortened(text string) string {
 	const most = 121 // with the sign that says so
 	return words.Shorten(strings.Join(strings.Fields(text), " "), most)
 }
 
 // Hint says what to do about it, empty where nothing is known.
-func (e *HTTPError) Hint() string {
+func (e *Error) Hint() string {
 	var authority x509.UnknownAuthorityError
 	if hint := fault.HintOf(e.Err); hint != "" {
 		return hint
@@ -287,7 +287,7 @@ func HostHint(host string) string {
 }
 
 // refusesHost reports whether the server refuses the name by which it is reached, as guards against DNS rebinding do.
-func (e *HTTPError) refusesHost() bool {
+func (e *Error) refusesHost() bool {
 	return RefusesHost(e.Status, e.Body)
 }
 
@@ -302,7 +302,7 @@ var hostRefused = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Exchange describes the exchange, a fact a line.
-func (e *HTTPError) Exchange() []string {
+func (e *Error) Exchange() []string {
 	var details []string
 	if e.Status != 0 {
 		details = append(details, "http     "+statusWords(e.Status))
@@ -310,7 +310,7 @@ func (e *HTTPError) Exchange() []string {
 	if kind := e.Header.Get("Content-Type"); kind != "" {
 		details = append(details, "type     "+kind)
 	}
-	if body := shortened(string(e.Body)); body != "" {
+	if body := Shortened(string(e.Body)); body != "" {
 		details = append(details, "body     "+body)
 	}
 	return details
