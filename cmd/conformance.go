@@ -195,7 +195,7 @@ func (o conformanceOptions) callAll(
 			// This tool takes what the schema of the other one has become.
 			arguments = rawjson.Object([]rawjson.Member{rawjson.NewMember("schema", tools[0].InputSchema)})
 		case err != nil:
-			continue // nobody could call it
+			continue // no one could call it
 		}
 		call(tool.Plain, arguments)
 	}

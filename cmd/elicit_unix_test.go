@@ -30,7 +30,8 @@ func (term *terminal) typing(turns ...string) {
 // asked opens a window on a call whose server, in a mode of the fake, asks back.
 func asked(t *testing.T, flags []string, mode string) *window {
 	t.Helper()
-	args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, flags, []string{"--", "fakeserver", "--pids", "PIDS", mode})
+	server := []string{"--", "fakeserver", "--pids", "PIDS", mode}
+	args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, flags, server)
 	return openWindow(t, 200, 40, args...)
 }
 

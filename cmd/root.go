@@ -70,7 +70,7 @@ func (a *App) run(args []string) int {
 	case code := <-ended:
 		return code
 	case <-overdue(ctx, hurry, a.factory.PassSignals.Load):
-		// A read of standard input, or a write to a pipe that nobody reads, cannot be interrupted. The process and its
+		// A read of standard input, or a write to a pipe that no one reads, cannot be interrupted. The process and its
 		// servers end all the same.
 		a.factory.Tools.Kill()
 		return exit.Interrupted

@@ -313,7 +313,7 @@ func (a *asking) printRequest(question string) error {
 }
 
 // confirm asks the user before a tool runs that says that it is destructive, or that its guards want confirmed. Where
-// nobody can be asked, the answer is no.
+// no one can be asked, the answer is no.
 func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
 	ask := tool.Asks(guard.Said)
 	switch {
@@ -324,8 +324,8 @@ func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.Ra
 		if !ask.Says || ask.Confirm == guard.Always {
 			is = "is to be confirmed"
 		}
-		a.box.Out.Log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
-		why := "it " + is + ", and nobody could be asked; toolx ask --yes allows it"
+		a.box.Out.Log.Warn(tool.Name + " " + is + " and was not run: no terminal can confirm it; --yes runs such tools")
+		why := "it " + is + ", and no terminal could confirm it; toolx ask --yes allows it"
 		return &ai.DeclinedError{Tool: tool.Name, Why: why}
 	}
 	agreed, err := a.box.Opener.Keyboard.Agrees(ctx, "run", ask, arguments)

@@ -247,9 +247,9 @@ func logOffer(o *streams.Streams, event ai.Event) {
 			}
 			o.Log.Log(context.Background(), level, loss.String())
 		}
-	case ai.Overfull: // the provider cuts without a word
+	case ai.Overfull: // the provider cuts silently
 		o.Log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: "+
-			"what does not fit is cut off without a word, the tools first; --tools or --server gives the model fewer",
+			"the provider silently drops the rest, tools first; --tools or --server gives the model fewer",
 			e.Tokens, e.Context))
 	}
 }

@@ -123,7 +123,7 @@ func loginStates(
 	if len(names) > 0 {
 		return statuses, nil
 	}
-	known := make(map[string]bool) // addresses, and damaged files that were told of
+	known := make(map[string]bool) // addresses, and damaged files that were reported
 	add := func(server *config.Server) {
 		site, err := person.ResolveSite(server)
 		if err != nil {

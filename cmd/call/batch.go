@@ -42,10 +42,10 @@ type batchOptions struct {
 
 func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.from, "batch", "", "make the calls of `FILE`, one on a line as JSON; -: of standard input")
-	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: make `N` calls at once on each server")
+	flags.StringVar(&o.from, "batch", "", "run the calls in `FILE`, one per line as JSON; - is standard input")
+	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: run `N` calls at once on each server")
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
-	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
+	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: stop after the first failure")
 	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
 		"batch", "arg", "args", "save", "dry-run", "edit", correct.FromToolCall)
 	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
@@ -124,14 +124,14 @@ type batch struct {
 	stopped chan struct{}
 	stop    func()
 	settled chan struct{} // tells the printer that a call is done with
-	room    chan struct{} // tells that half of the window is free again, where crowded was set
+	room    chan struct{} // signals that half of the window is free again, where crowded was set
 	unread  atomic.Int64  // lines that were left when the batch stopped
 
 	mu      sync.Mutex   // guards what follows
-	order   []*batchCall // what is to be printed: the calls that were admitted, with --unordered those that are done
+	order   []*batchCall // to be printed: the calls that were admitted, with --unordered those that are done
 	open    int          // how many were admitted and are not printed
 	waiting int64        // bytes of results that are not printed
-	crowded bool         // somebody waits for room
+	crowded bool         // someone waits for room
 	// turns has, for each server, an element for each call that it has not answered.
 	turns map[string]chan struct{}
 
@@ -204,7 +204,7 @@ func runBatch(ctx context.Context, o Options) error {
 	return b.report(ctx, time.Since(began))
 }
 
-// openBatch opens the file; size is 0 where nobody knows it.
+// openBatch opens the file; size is 0 where no one knows it.
 func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64, err error) {
 	if name == "-" {
 		return io.NopCloser(o.Console.In), 0, nil

@@ -19,7 +19,7 @@ const (
 	batchResults = 64 << 20 // bytes of their results, beyond which no call is begun
 )
 
-// batchDelay is the longest that a printed line waits for those after it: to write each by itself, and to wake the
+// batchDelay is the longest that a printed line waits for those after it: to write each alone, and to wake the
 // process that reads it, takes as long as a tenth of a short call.
 const batchDelay = 10 * time.Millisecond
 
@@ -90,7 +90,7 @@ func closed(done <-chan struct{}) bool {
 type batchQueue struct {
 	server string // empty for calls that name none
 	calls  chan *batchCall
-	// next is held by the worker that takes the next call, until that may begin. So calls begin in the order of the
+	// next is locked by the worker that takes the next call, until that may begin. So calls begin in the order of the
 	// lines.
 	next sync.Mutex
 }
@@ -178,7 +178,7 @@ func (b *batch) print(ctx context.Context) {
 		for call := b.next(); call != nil; call = b.next() {
 			b.printCall(ctx, call)
 			if b.leave(call) == 0 || b.box.Out.Console.OutTTY {
-				b.flush() // whoever writes the calls may wait for this answer before the next
+				b.flush() // the writer of the calls may wait for this answer before the next
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (b *batch) print(ctx context.Context) {
 func (b *batch) flush() {
 	b.due = nil
 	if b.err = cmp.Or(b.err, b.out.Flush()); b.err != nil {
-		b.stop() // nobody reads what comes
+		b.stop() // no one reads what comes
 	}
 }
 

@@ -35,13 +35,13 @@ type modelOptions struct {
 
 func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.from, correct.FromToolCall, "", "make the calls of a model's message, in `FILE` or on stdin")
+	flags.StringVar(&o.from, correct.FromToolCall, "", "run the calls in a model's message, from `FILE` or stdin")
 	flags.Lookup(correct.FromToolCall).NoOptDefVal = "-"
 	flags.StringVar(&o.format, "result-format", "",
 		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
-	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
+	flags.BoolVar(&o.sequential, "sequential", false, "run the calls in --from-tool-call one after another")
 	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments",
 		correct.FromToolCall, "arg", "args", "jq")
 	cli.MarkFlagsNeed(cmd, correct.FromToolCall, "result-format", "sequential", "text-calls")

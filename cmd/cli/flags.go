@@ -63,40 +63,40 @@ const (
 const noRetries = math.MinInt
 
 func (f *Flags) Declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.Config, "config", nil, "read `FILE`, and look for no other config (repeatable, later wins)")
+	flags.StringArrayVar(&f.Config, "config", nil, "use config `FILE` and no other (repeatable, later wins)")
 	flags.StringArrayVar(&f.From, "from", nil,
-		"use the servers of another `CLIENT` too, such as cursor, or those of a file of one (repeatable)")
+		"also use the servers of `CLIENT`, such as cursor, or of its config file (repeatable)")
 	flags.StringArrayVar(&f.Servers, "server", nil, "use only the configured server `NAME` (repeatable)")
 	flags.StringVar(&f.URL, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil,
 		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
 	flags.StringArrayVar(&f.Env, "env", nil, "set the variable `NAME=VALUE` for the server after -- (repeatable)")
 	flags.StringVar(&f.Cwd, "cwd", "", "start the server after -- in `DIR`")
-	flags.StringVar(&f.CACert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
+	flags.StringVar(&f.CACert, "cacert", "", "also trust the certificate authorities in `FILE` (PEM)")
 	flags.BoolVar(&f.Insecure, "insecure", false,
 		"trust any certificate: anyone on the network path can read and change the traffic")
 	flags.Var(TimeFlag{&f.Timeout, true}, "timeout",
-		"abandon a call after `D` without progress; none: no limit (default 30s)")
+		"cancel a call after `D` without progress, or none (default 30s)")
 	flags.Var(TimeFlag{&f.MaxTime, true}, "max-time",
-		"abandon a call after `D`, progress or not; none: no limit (default 10m)")
-	flags.Var(TimeFlag{&f.StartTimeout, false}, "start-timeout", "give each attempt to connect `D` (default 30s)")
-	flags.IntVar(&f.Retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
+		"cancel a call after `D` in any case, or none (default 10m)")
+	flags.Var(TimeFlag{&f.StartTimeout, false}, "start-timeout", "allow `D` for each connection attempt (default 30s)")
+	flags.IntVar(&f.Retries, "retries", noRetries, "retry a failed connection `N` times")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
-	flags.StringVar(&f.Protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy, or one such as 2025-06-18")
+	flags.StringVar(&f.Protocol, "protocol", "", "use MCP `REVISION`: auto, legacy, or one such as 2025-06-18")
 	flags.StringVar(&f.LogLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.LogFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
-	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "show what happens (--log-level info)")
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "show errors only, and a warning about --insecure")
-	flags.StringVarP(&f.output, "output", "o", "", "`FORMAT` of what is printed: text, or json, the same as --json")
-	flags.BoolVar(&f.NoColor, "no-color", false, "no colour (also: NO_COLOR=1)")
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "print what toolx does (--log-level info)")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print errors only, and a warning about --insecure")
+	flags.StringVarP(&f.output, "output", "o", "", "output `FORMAT`: text, or json (same as --json)")
+	flags.BoolVar(&f.NoColor, "no-color", false, "disable colour (also: NO_COLOR=1)")
 	flags.BoolVar(&f.NoSession, "no-session", false,
-		"start the servers anew, also those that stay (also: "+EnvNoSession+"=1)")
-	flags.BoolVar(&f.Fresh, "fresh", false, "restart the sessions that are used, with their servers' files as they are")
+		"start fresh servers and ignore sessions (also: "+EnvNoSession+"=1)")
+	flags.BoolVar(&f.Fresh, "fresh", false, "restart the sessions that the command uses")
 	flags.StringVar(&f.Trace, "trace", "",
-		"show messages to and from servers on stderr: `HOW` is lines, or full with contents and stray lines")
+		"print protocol messages on stderr: `HOW` is lines, or full (with contents and unexpected lines)")
 	flags.Lookup("trace").NoOptDefVal = TraceLines
 	flags.StringVar(&f.TraceFile, "trace-file", "",
-		"write messages, stray lines and servers' stderr to `FILE` as JSON lines, secrets masked; -: to stderr")
+		"write messages, unexpected lines and servers' stderr to `FILE` as JSON lines, secrets masked; -: stderr")
 }
 
 // Check refuses values that no verb can use.

@@ -39,7 +39,7 @@ func (c Completer) setFlagCompletions(cmd *cobra.Command) {
 }
 
 // FlagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
-// nobody has said what that is.
+// no one has said what that is.
 func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
 	if complete, found := cmd.GetFlagCompletionFunc(flag); found {
 		return complete
@@ -133,7 +133,7 @@ func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	return nil
 }
 
-// freeFlags returns the flags whose values nobody but the user knows.
+// freeFlags returns the flags whose values no one but the user knows.
 func freeFlags() []string {
 	return []string{
 		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "last", "limit",

@@ -206,7 +206,7 @@ func LogConverted(o *streams.Streams, tools int, from string, to convert.Format)
 
 // convertInput returns the document to convert, nil where the tools are those of servers and the config: nothing names
 // a document, and nothing is piped in. A pipe that stays silent is waited for, since what fills it may start a server
-// first; that is told.
+// first; that is reported.
 func convertInput(ctx context.Context, o Options) ([]byte, error) {
 	if o.file != "" {
 		return o.Out.ReadInput(o.file)

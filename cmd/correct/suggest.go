@@ -66,7 +66,7 @@ var verbsOfOthers = []struct{ names, hint string }{
 	{"run exec execute invoke call-tool tool", "toolx call TOOL runs a tool"},
 	{"tools ls list-tools", "toolx list lists the tools"},
 	{"find lookup grep", "toolx list PATTERN finds tools; with --cached it starts no server"},
-	{"server status", "toolx servers shows the servers, toolx ping asks each for a sign of life"},
+	{"server status", "toolx servers shows the servers, toolx ping checks that they respond"},
 	{"inspect describe info", "toolx show TOOL shows a tool, toolx tui browses them, toolx doctor examines servers"},
 	{"get read", "toolx show TOOL, toolx prompts get PROMPT or toolx resources read URI"},
 	{"add install", "toolx servers add NAME -- COMMAND… adds a server to the config"},

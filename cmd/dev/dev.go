@@ -343,7 +343,7 @@ func (d *development) life(ctx context.Context) error {
 	return d.tellEnd(session)
 }
 
-// tellEnd reports a server that has ended by itself.
+// tellEnd reports a server that has exited.
 func (d *development) tellEnd(session *servers.Session) error {
 	d.tools.Out.ShowError(d.tools.Out.Masked(session.Err()))
 	return d.print("ended; it is started again when a file changes")

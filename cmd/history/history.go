@@ -304,7 +304,7 @@ the log masked or cut cannot be sent again.
 	o.call.ReplyFlags.Declare(flags, formats...)
 	o.call.DeclareContent(flags)
 	flags.BoolVar(&o.call.DryRun, "dry-run", false, "print the request instead of sending it")
-	flags.BoolVarP(&o.call.Guards.Yes, "yes", "y", false, "make a call that is to be confirmed without asking")
+	flags.BoolVarP(&o.call.Guards.Yes, "yes", "y", false, "skip confirmation prompts")
 	o.call.Guards.Declare(flags)
 	o.call.Guards.DeclareConfirm(flags)
 	cmd.RunE = cli.Run(&o, run, o.call.Check(flags, formats...), o.call.Guards.Check)

@@ -30,7 +30,7 @@ type AnswerFlags struct {
 	Sampling  string
 	Roots     []string
 	NoBrowser bool
-	// Listing reports whether the verb only lists: it declines sampling that it advertises but where nobody can answer.
+	// Listing reports whether the verb only lists: it declines sampling that it advertises but where no one can answer.
 	Listing bool
 }
 
@@ -63,7 +63,7 @@ type User struct {
 	Sample sampleFunc
 }
 
-// AtTerminal returns the person at the terminal, who is asked on stderr; nobody where there is none.
+// AtTerminal returns the person at the terminal, who is asked on stderr; no one where there is none.
 func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 	if !k.Out.Person() {
 		return &User{}

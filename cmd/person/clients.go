@@ -55,7 +55,7 @@ func (c *Consent) add(loaded *config.Config, policy Policy, read []*config.Clien
 }
 
 // askInputs asks for what the entries of servers ask of their user, once for each value. Where the keyring has the
-// answer it asks nothing, and where nobody can be asked, a variable of the environment answers (see config.Input).
+// answer it asks nothing, and where no one can be asked, a variable of the environment answers (see config.Input).
 func (c *Consent) askInputs(ctx context.Context, list []*config.Server) error {
 	for _, server := range list {
 		if server.Err() != nil || server.CheckConsent() != nil {

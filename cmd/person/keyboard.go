@@ -18,7 +18,7 @@ import (
 )
 
 // Keyboard asks the person at the terminal, on stderr. A read cannot be interrupted: the next call takes up a read that
-// nobody waits for any more.
+// no one waits for any more.
 type Keyboard struct {
 	Out *streams.Streams
 	In  io.Reader
@@ -73,7 +73,7 @@ func (k *Keyboard) uninterrupted() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// dropTyped drops lines that were typed before now, as no answer to a question that nobody has seen. The caller holds
+// dropTyped drops lines that were typed before now, as no answer to a question that no one has seen. The caller holds
 // the keyboard.
 func (k *Keyboard) dropTyped() {
 	k.Out.Console.DropTyped()

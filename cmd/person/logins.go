@@ -97,7 +97,7 @@ func HttpBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, err
 	return base, nil
 }
 
-// Options returns for which server tokens are got, and where they are kept. They let nobody log in.
+// Options returns for which server tokens are got, and where they are kept. They let no one log in.
 func (l *Logins) Options(site *Site) auth.Options {
 	l.Out.Mask.Add(site.Resolved.Secrets...)
 	login := site.Server.Name
@@ -113,7 +113,7 @@ func (l *Logins) Options(site *Site) auth.Options {
 }
 
 // Authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize wants it. Where letLogin has not
-// named the server, nobody is asked to log in; the error then says how to.
+// named the server, no one is asked to log in; the error then says how to.
 func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := ResolveSite(server)
 	if err != nil || site.OwnHeader() {
@@ -147,7 +147,7 @@ func (l *Logins) MeetPerson(options *auth.Options, noBrowser bool) (done func())
 	}
 	input, isFile := l.Out.Console.In.(*os.File)
 	if !l.Out.Console.InTTY || !isFile {
-		return done // the browser must come back by itself
+		return done // the browser must come back without help
 	}
 	if before, err := term.GetState(int(input.Fd())); err == nil {
 		done = func() { _ = term.Restore(int(input.Fd()), before) }

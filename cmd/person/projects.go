@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// ProjectAt reads one file as one that nobody has consented to.
+// ProjectAt reads one file as one that no one has consented to.
 func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 	if file == "" {
 		files, warnings, _ := config.Find(config.Options{})
@@ -35,5 +35,5 @@ func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 
 // OwnFileFix says what to do about a file of which others decide what it says.
 func OwnFileFix(file string) string {
-	return "make it a file of your own that nobody else can write (chmod go-w " + exec.ShellLine(file) + ")"
+	return "make it a file of your own that no one else can write (chmod go-w " + exec.ShellLine(file) + ")"
 }

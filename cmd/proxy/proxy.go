@@ -29,7 +29,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Options say which server is run, and where what is no message goes.
+// Options say which server is run, and where non-JSON-RPC output goes.
 type Options struct {
 	Out         *streams.Streams
 	Flags       *cli.Flags
@@ -64,7 +64,7 @@ SIGTERM, then SIGKILL.
 Exit codes: the server's, 128 + N if signal N ended it; 2 for wrong usage or config, 4
 if it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
-  toolx proxy --log /tmp/stray.log zwave
+  toolx proxy --log /tmp/server.log zwave
   toolx list -- toolx proxy -- node server.js`,
 		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(f.Flags, own) }),
 		RunE:              cli.Run(&o, run, o.guards.Check),

@@ -29,7 +29,7 @@ func (r *Printer) AddNext(result *exec.Result, path string) {
 	var visit *servers.VisitError
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
-	case errors.As(result.Err, &visit): // the same, once somebody has been there
+	case errors.As(result.Err, &visit): // the same, once someone has been there
 		result.Next = r.Out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.Line.Args...)...))
 		return
 	case kind == fault.KindAuth && r.Line.Url != "":

@@ -27,7 +27,7 @@ import (
 
 // Request is what a verb asks one server.
 type Request struct {
-	// Name is what is asked for, without its server. has reports whether a session has it; nil means that nobody can
+	// Name is what is asked for, without its server. has reports whether a session has it; nil means that no one can
 	// tell.
 	Name string
 	Has  func(context.Context, *servers.Session) (bool, error)
@@ -204,7 +204,7 @@ func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
 	case len(missing.candidates) == 0 && down >= 0:
 		return "", missing.unreached[down].Err
 	case len(missing.unreached) == len(missing.servers):
-		return "", missing.unreached[0].Err // nobody said that it is not there
+		return "", missing.unreached[0].Err // no one said that it is not there
 	}
 	if r.Near != nil {
 		missing.near = r.Near(r.Name)

@@ -66,7 +66,7 @@ be used; a mock's crash fault exits with its own code.`,
 	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
 	flags.StringVar(&o.http.Token, "token", "",
 		"ask every client for the token in a file: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
-	flags.BoolVar(&o.http.Open, "no-token", false, "let --http serve whoever reaches it, without a token")
+	flags.BoolVar(&o.http.Open, "no-token", false, "let --http accept unauthenticated clients")
 	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
 	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
@@ -148,7 +148,7 @@ func announce(out *streams.Streams, endpoint *serve.Endpoint) {
 	if endpoint.Token == "" {
 		who := "every user and program of this machine"
 		if !endpoint.Address.IP.IsLoopback() {
-			who = "whoever reaches this machine"
+			who = "everyone who can reach this machine"
 		}
 		out.Log.Warn(who + ` can call these tools, since no token is asked for (without "--no-token", toolx makes one)`)
 	}

@@ -289,7 +289,7 @@ func runSessionList(ctx context.Context, o listOptions) error {
 		infos = run.store.List(ctx, sessionPatience)
 	}
 	if len(infos) == 0 && !o.json {
-		o.Out.Say("no server stays; toolx session start SERVER starts one that does")
+		o.Out.Say("no session is running; toolx session start SERVER starts one")
 	}
 	return run.print(infos, o.json)
 }
@@ -460,7 +460,7 @@ func runSessionStop(ctx context.Context, o namesOptions) error {
 		return err
 	}
 	if len(records) == 0 {
-		o.Out.Say("no server stays")
+		o.Out.Say("no session is running")
 	}
 	for _, record := range records {
 		info, err := run.store.Stop(ctx, record, servers.StopTime)

@@ -52,7 +52,7 @@ func (o *Streams) ShowDoing(verb string) (doing func(what string), stop func()) 
 }
 
 // ShowReached draws how far the reading of a whole has come, as reach says, until stop is called; whole is 0 where
-// nobody knows it. Where stderr is no terminal it draws nothing, and reach is nil.
+// no one knows it. Where stderr is no terminal it draws nothing, and reach is nil.
 func (o *Streams) ShowReached(subject string, whole int64) (reach func(part int64, done string), stop func()) {
 	p := o.newProgress(subject)
 	if p == nil {

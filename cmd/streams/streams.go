@@ -35,7 +35,7 @@ type Streams struct {
 	Log      *slog.Logger
 	Mask     *mask.Masker
 	Settings Settings
-	// Drawn says that the terminal interface has the terminal, so nobody sees the log.
+	// Drawn says that the terminal interface has the terminal, so no one sees the log.
 	Drawn atomic.Bool
 	// FlushTime bounds the wait for stderr at the end; zero means no bound.
 	FlushTime time.Duration
@@ -113,7 +113,7 @@ func (o *Streams) WarnOnce(text string) {
 // WarnLoudly is warnOnce for a warning that --quiet does not silence.
 func (o *Streams) WarnLoudly(text string) {
 	if _, told := o.warned.LoadOrStore(text, true); !told {
-		// The error is that of writing to stderr, which nobody reads then.
+		// The error is that of writing to stderr, which no one reads then.
 		_ = o.Log.Handler().Handle(context.Background(), slog.NewRecord(time.Now(), slog.LevelWarn, text, 0))
 	}
 }

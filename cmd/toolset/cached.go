@@ -21,7 +21,7 @@ import (
 )
 
 // keptTools returns the tools that a server's catalogue has, and when the server listed them; ok is false where it has
-// no such list. Definitions that cannot be read are left out: listing the server tells of them.
+// no such list. Definitions that cannot be read are left out: listing the server reports them.
 func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, at time.Time, ok bool) {
 	list := store.Read(server.Identity()).List(catalog.Tools)
 	if list == nil {

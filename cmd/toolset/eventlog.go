@@ -176,7 +176,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	l.log.Log(context.Background(), level, text+why)
 }
 
-// retry reports each attempt (MCP-3); for a server that nobody named, of the first.
+// retry reports each attempt (MCP-3); for a server that no one named, of the first.
 func (l *eventLog) retry(e servers.Retry) {
 	level := slog.LevelWarn
 	if e.Searched && e.Attempt > 1 {
@@ -204,7 +204,7 @@ func (l *eventLog) pollutedLine(e wire.PollutedLine) {
 	} else {
 		l.countPolluted(e)
 	}
-	text := fmt.Sprintf("server %q wrote to stdout what is not JSON-RPC (%s), line %d, %s: %s",
+	text := fmt.Sprintf("server %q wrote non-JSON-RPC output to stdout (%s), line %d, %s: %s",
 		e.Server, e.Class, e.Line, e.Phase, excerpt(e, 200))
 	if e.Salvaged > 0 {
 		text += fmt.Sprintf("; messages salvaged: %d", e.Salvaged)
@@ -277,7 +277,7 @@ func (l *eventLog) repeatable(arguments []byte) string {
 	return "{…}"
 }
 
-// doctorAsks reports whether the doctor makes requests of a method by itself.
+// doctorAsks reports whether the doctor makes requests of a method unasked.
 func doctorAsks(method string) bool {
 	return slices.Contains([]string{"ping", "tools/list", "resources/list", "prompts/list"}, method)
 }

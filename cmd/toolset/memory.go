@@ -33,13 +33,13 @@ type Memory struct {
 	failed func(error)
 
 	mu      sync.Mutex
-	pending map[*config.Server]*listedAnew
+	pending map[*config.Server]*pendingLists
 	timer   *time.Timer
 	writing sync.Mutex // held while lists are written
 }
 
-// listedAnew is what is to be written about a server.
-type listedAnew struct {
+// pendingLists is what will be written about a server.
+type pendingLists struct {
 	facts catalog.Facts
 	lists map[catalog.Kind]servers.Listed
 	at    map[catalog.Kind]time.Time
@@ -51,17 +51,17 @@ const writeDelay = time.Second
 
 // Listed implements servers.Memory.
 func (m *Memory) Listed(list servers.Listed) {
-	m.note(list.Server, func(anew *listedAnew) {
+	m.note(list.Server, func(pending *pendingLists) {
 		kind := catalog.Kind(list.Member)
 		if size := sizeOf(list.Elements); size > catalog.MaxFile {
 			// It would be refused, but only once all of it is encoded.
-			delete(anew.lists, kind)
-			anew.ended[kind] = true
+			delete(pending.lists, kind)
+			pending.ended[kind] = true
 			return
 		}
-		anew.lists[kind], anew.at[kind] = list, time.Now()
-		delete(anew.ended, kind)
-		anew.facts = factsOf(list)
+		pending.lists[kind], pending.at[kind] = list, time.Now()
+		delete(pending.ended, kind)
+		pending.facts = factsOf(list)
 	})
 }
 
@@ -93,22 +93,22 @@ func factsOf(list servers.Listed) catalog.Facts {
 
 // Changed implements servers.Memory.
 func (m *Memory) Changed(server *config.Server, member string) {
-	m.note(server, func(anew *listedAnew) {
+	m.note(server, func(pending *pendingLists) {
 		kind := catalog.Kind(member)
-		delete(anew.lists, kind)
-		anew.ended[kind] = true
+		delete(pending.lists, kind)
+		pending.ended[kind] = true
 	})
 }
 
-// note changes what is to be written about a server.
-func (m *Memory) note(server *config.Server, change func(*listedAnew)) {
+// note changes what will be written about a server.
+func (m *Memory) note(server *config.Server, change func(*pendingLists)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pending == nil {
-		m.pending = make(map[*config.Server]*listedAnew)
+		m.pending = make(map[*config.Server]*pendingLists)
 	}
 	if m.pending[server] == nil {
-		m.pending[server] = &listedAnew{
+		m.pending[server] = &pendingLists{
 			lists: make(map[catalog.Kind]servers.Listed), at: make(map[catalog.Kind]time.Time),
 			ended: make(map[catalog.Kind]bool),
 		}
@@ -133,20 +133,20 @@ func (m *Memory) write() {
 		m.timer = nil
 	}
 	m.mu.Unlock()
-	for server, anew := range pending {
+	for server, pending := range pending {
 		var lists []catalog.List
-		for kind, list := range anew.lists {
+		for kind, list := range pending.lists {
 			terms := catalog.Terms{TTLMS: list.TTL.Milliseconds(), Public: list.Public}
 			if !list.Public && list.TTL > 0 {
 				terms.Login = list.Login
 			}
-			lists = append(lists, catalog.NewList(kind, list.Elements, anew.at[kind], terms))
+			lists = append(lists, catalog.NewList(kind, list.Elements, pending.at[kind], terms))
 		}
 		var ended []catalog.Kind
-		for kind := range anew.ended {
+		for kind := range pending.ended {
 			ended = append(ended, kind)
 		}
-		err := m.store.Update(context.Background(), server.Identity(), anew.facts, lists, ended...)
+		err := m.store.Update(context.Background(), server.Identity(), pending.facts, lists, ended...)
 		if err != nil {
 			m.failed(err)
 		}

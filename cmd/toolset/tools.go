@@ -205,7 +205,7 @@ func (b *Set) KeptMatch(filter Filter) func(*config.Server) (fits, known bool) {
 	}
 }
 
-// StartServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
+// StartServers starts servers in parallel; searched says that they are all there are, and no one named any. The error
 // is an interruption; the caller reports the failures of servers.
 func (b *Set) StartServers(
 	ctx context.Context, verb string, names []string, searched bool,

@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Out.Say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
 		return nil
 	case !o.Consent.CanAsk():
-		return fault.Usage("nobody is there to consent to "+name,
+		return fault.Usage(name+" is not trusted",
 			"toolx trust --yes "+exec.ShellLine(name)+", or TOOLX_TRUST="+project.SHA256+" for one run")
 	}
 	if err := o.Consent.AskFor(ctx, project); err != nil {

@@ -22,6 +22,7 @@ import (
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
 	"toolx/cmd/toolset"
+	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -113,16 +114,23 @@ func Run(ctx context.Context, o Options) error {
 	if o.develop && len(shown) != 1 {
 		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
 	}
-	program, adHoc := toolset.ProgramOf(box.AdHocServer())
 	unmute := o.Out.Live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	o.Out.Drawn.Store(true)
 	defer o.Out.Drawn.Store(false)
+	return crashed(o.Out, o.Show(ctx, o.screen(ctx, box, shown, questions)), stores.State("crash.txt"))
+}
+
+// screen returns what the terminal interface shows, and how it does what only commands can.
+func (o Options) screen(
+	ctx context.Context, box *toolset.Set, shown []*config.Server, questions *tui.Questions,
+) tui.Options {
+	program, adHoc := toolset.ProgramOf(box.AdHocServer())
 	var entries tui.Entries
 	if !box.AdHoc {
 		entries = &tuiConfig{box: box, names: o.names, guards: o.Guards}
 	}
-	return crashed(o.Out, o.Show(ctx, tui.Options{
+	return tui.Options{
 		In:       o.Out.Console.In,
 		Out:      o.Out.Stdout,
 		Servers:  shown,
@@ -151,7 +159,7 @@ func Run(ctx context.Context, o Options) error {
 		Hide:     o.Out.Mask.Text,
 		Color:    o.Out.Console.Color,
 		ASCII:    o.Out.ASCII(),
-	}), stores.State("crash.txt"))
+	}
 }
 
 // nextRequest returns the request that would be sent for a call.
@@ -184,7 +192,7 @@ type crashError struct {
 	trace []string // lines, where there is no file
 }
 
-// crashed writes the trace of a panic to a file, since nobody can read it on a terminal that was just restored. It
+// crashed writes the trace of a panic to a file, since no one can read it on a terminal that was just restored. It
 // returns any other error as it is.
 func crashed(o *streams.Streams, err error, path string) error {
 	var panicked *tui.PanicError

@@ -21,7 +21,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// pingOptions say which servers are asked for a sign of life.
+// pingOptions say which servers are checked.
 type pingOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener

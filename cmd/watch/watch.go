@@ -230,7 +230,7 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 	defer cancel()
 	ended, alive := make(chan error), 0
 	var listening sync.WaitGroup
-	defer listening.Wait() // so that the servers are told before they are ended
+	defer listening.Wait() // so that servers hear of it before they are stopped
 	defer cancel()
 	for _, one := range opened {
 		if one.Err != nil {
