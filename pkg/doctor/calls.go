@@ -41,22 +41,22 @@ func (o Options) callsFor(server string) []evidence.Call {
 // callingRun starts the server and makes calls, up to the first that ends it or is not answered. It returns how many
 // were made, or given up because the server did not start.
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
-	life := o.newLife(evidence.CallsRun)
-	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
+	active := o.newRun(evidence.CallsRun)
+	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(active))
 	var runs []*evidence.CallRun
 	var run *evidence.Run
 	if err != nil {
-		run = life.failed(ctx, e, err)
+		run = active.failed(ctx, e, err)
 		for _, call := range calls {
 			result := &exec.Result{ToolName: call.Tool, Err: &evidence.UnmadeError{Err: err}}
 			runs = append(runs,
 				&evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own})
 		}
 	} else {
-		runs = o.callAll(ctx, session, life, calls)
+		runs = o.callAll(ctx, session, active, calls)
 		ended := session.Wire().Failure()
 		session.Close(ctx)
-		run = life.end(ctx)
+		run = active.end(ctx)
 		run.Protocol, run.Ended = session.Protocol, ended
 	}
 	e.Calling = append(e.Calling, run)
@@ -72,11 +72,11 @@ func isTrue(hint *bool) bool { return hint != nil && *hint }
 
 // callAll makes calls, up to the first that ends the server or is not answered.
 func (o Options) callAll(
-	ctx context.Context, session *servers.Session, life *life, calls []evidence.Call,
+	ctx context.Context, session *servers.Session, active *activeRun, calls []evidence.Call,
 ) []*evidence.CallRun {
-	registry := exec.NewRegistry(life.bus)
+	registry := exec.NewRegistry(active.bus)
 	registry.Register(session.Tools()...)
-	executor := &exec.Executor{Registry: registry, Bus: life.bus}
+	executor := &exec.Executor{Registry: registry, Bus: active.bus}
 	var runs []*evidence.CallRun
 	for _, call := range calls {
 		made := o.makeCall(ctx, session, executor, call)
@@ -109,8 +109,8 @@ func (o Options) makeCall(
 	return run
 }
 
-// failed returns the run of a life without a session.
-func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
+// failed returns the run of a server without a session.
+func (l *activeRun) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
 	run := l.end(ctx)
 	if !errors.As(err, &run.Failure) {
 		run.Failure = &diagnose.Failure{Server: e.Server.Name, Reason: err}

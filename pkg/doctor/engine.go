@@ -190,7 +190,7 @@ func (j *judge) judge(one check.Check, missing string, ask func() []check.Findin
 			result.Outcome, result.Because = check.Broke, err.Error()
 			break
 		}
-		result.Outcome = j.take(one, findings)
+		result.Outcome = j.keep(one, findings)
 		if result.Outcome == check.Passed && j.mute && ofMessages {
 			result.Outcome, result.Because = check.Skipped, "the server sent no message"
 		}
@@ -198,8 +198,8 @@ func (j *judge) judge(one check.Check, missing string, ask func() []check.Findin
 	j.report.Checks = append(j.report.Checks, result)
 }
 
-// take completes findings from the table and keeps them.
-func (j *judge) take(one check.Check, findings []check.Finding) check.Outcome {
+// keep completes findings from the table and keeps them.
+func (j *judge) keep(one check.Check, findings []check.Finding) check.Outcome {
 	worst := -1
 	for _, f := range findings {
 		f.ID, f.Source = one.ID, one.Source

@@ -21,7 +21,7 @@ import (
 
 // Options say how servers are examined.
 type Options struct {
-	// Calls are real calls to make, in lives of their own.
+	// Calls are real calls to make, in runs of their own.
 	Calls []evidence.Call
 	// Safe reports whether tools are called too whose calls the user need not name: see safeArguments.
 	Safe bool
@@ -130,38 +130,38 @@ func (o Options) limit() time.Duration {
 	return evidence.DefaultLimit
 }
 
-// cleanRun is the server's life as a well-behaved client sees it.
+// cleanRun is the server's run as a well-behaved client sees it.
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.Run {
-	life := o.newLife("clean")
-	stop := life.lookBefore(o.limit())
-	connecting := o.connecting(life)
+	active := o.newRun("clean")
+	stop := active.lookBefore(o.limit())
+	connecting := o.connecting(active)
 	connecting.StdinGrace = evidence.StdinGrace
 	connecting.Elsewhere = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
 	stop()
 	if err != nil {
-		return life.failed(ctx, e, err)
+		return active.failed(ctx, e, err)
 	}
-	life.watch.note()
+	active.watch.note()
 	queued := procs.Queued(procs.Tree(session.PID))
 	o.askClean(ctx, session)
 	tree, listening := o.watchIdle(ctx, session)
-	life.watch.note()
+	active.watch.note()
 	if o.Safe { // they keep the session, and can be many
 		e.Offered = session.Tools()
 	}
 	ended := session.Wire().Failure()
 	session.Close(ctx)
-	run := life.end(ctx)
+	run := active.end(ctx)
 	run.Protocol, run.Ended, run.Queued = session.Protocol, ended, queued
 	run.Tree, run.Listening = tree, listening
 	return run
 }
 
-// connecting says how the session of a life is opened.
-func (o Options) connecting(life *life) servers.Options {
+// connecting says how the session of a run is opened.
+func (o Options) connecting(active *activeRun) servers.Options {
 	return servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
+		Bus: active.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
 		MaxMessage: evidence.MaxMessage, Secret: o.Secret, HTTP: o.HTTP,
 		FirstID: 1, // a report, and what reproduces it, is the same each time
 	}

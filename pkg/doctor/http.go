@@ -52,13 +52,13 @@ func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 // probeHTTP asks raw questions.
 func (o Options) probeHTTP(ctx context.Context, e *evidence.Evidence, address *url.URL) {
 	o.doing(e.Server, "probing it by raw requests")
-	life := o.newLife("raw")
-	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(life))
+	active := o.newRun("raw")
+	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(active))
 	if err != nil {
 		return // the clean run has failed by the same
 	}
 	defer raw.Close()
-	asker := &httpProber{Options: o, raw: raw, address: address, evidence: e, bus: life.bus, record: life.record}
+	asker := &httpProber{Options: o, raw: raw, address: address, evidence: e, bus: active.bus, record: active.record}
 	asker.probe(ctx)
 }
 

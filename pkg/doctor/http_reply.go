@@ -62,7 +62,7 @@ func readEvents(r *evidence.HTTPReply, body io.Reader, awaited func(evidence.HTT
 		r.Body = append(r.Body, line...)
 		text := bytes.TrimRight(line, "\r\n")
 		if len(text) > 0 {
-			event.Take(text)
+			event.AddLine(text)
 			if err == nil {
 				continue
 			}

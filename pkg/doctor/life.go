@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/exec"
 )
 
-// life is a run that is under way: what is recorded of it, and by whom.
-type life struct {
+// activeRun is a run that is under way: what is recorded of it, and by whom.
+type activeRun struct {
 	name   string
 	began  time.Time
 	bus    *exec.Bus
@@ -18,13 +18,13 @@ type life struct {
 	marks  map[string]time.Time
 }
 
-func (o Options) newLife(name string) *life {
-	l := &life{
+func (o Options) newRun(name string) *activeRun {
+	l := &activeRun{
 		name: name, began: time.Now(), bus: &exec.Bus{},
 		record: &evidence.Recorder{}, watch: &watcher{}, marks: make(map[string]time.Time),
 	}
-	l.bus.Subscribe(l.record.Take)
-	l.bus.Subscribe(l.watch.take)
+	l.bus.Subscribe(l.record.Record)
+	l.bus.Subscribe(l.watch.handle)
 	if o.Watch != nil {
 		l.bus.Subscribe(o.Watch)
 	}
@@ -32,11 +32,11 @@ func (o Options) newLife(name string) *life {
 }
 
 // mark notes that the doctor does something now.
-func (l *life) mark(name string) { l.marks[name] = time.Now() }
+func (l *activeRun) mark(name string) { l.marks[name] = time.Now() }
 
 // lookBefore notes the server's processes shortly before limit is over, unless the returned function is called first;
 // when the limit is over, they are being ended. The function returns when nothing more is recorded.
-func (l *life) lookBefore(limit time.Duration) (stop func()) {
+func (l *activeRun) lookBefore(limit time.Duration) (stop func()) {
 	const margin = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -54,7 +54,7 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 }
 
 // end cleans up after the server, whose process must have ended, and makes the run of what was recorded.
-func (l *life) end(ctx context.Context) *evidence.Run {
+func (l *activeRun) end(ctx context.Context) *evidence.Run {
 	orphans := l.watch.sweep(ctx)
 	run := l.record.Run(l.name, l.began)
 	run.Marks, run.Orphans = l.marks, orphans

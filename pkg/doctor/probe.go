@@ -14,7 +14,7 @@ import (
 // prober asks what no client asks, in the probing run.
 type prober struct {
 	Options
-	*life
+	*activeRun
 	wire *servers.Wire
 	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
 	// ping.
@@ -33,28 +33,28 @@ func (o Options) restartTimeout(e *evidence.Evidence) time.Duration {
 // probingRun starts the server again and sends invalid and out-of-order requests, then a signal; gentle skips those
 // before the handshake.
 func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bool) *evidence.Run {
-	life := o.newLife("probing")
+	active := o.newRun("probing")
 	wire, err := servers.Dial(e.Server, e.Launch, servers.Options{
-		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, evidence.MaxMessage),
+		Bus: active.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, evidence.MaxMessage),
 	})
 	if err != nil {
-		run := life.end(ctx)
+		run := active.end(ctx)
 		errors.As(err, &run.Failure)
 		return run
 	}
 	p := &prober{
-		Options: o, life: life, wire: &wire.Wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
+		Options: o, activeRun: active, wire: &wire.Wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
 		restartTimeout: o.restartTimeout(e),
 	}
 	p.started, _ = evidence.StartTime(e)
 	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()
-	if _, ready := life.marks["ready"]; ready && ended == nil {
-		life.watch.note()
+	if _, ready := active.marks["ready"]; ready && ended == nil {
+		active.watch.note()
 		p.terminate(ctx, wire)
 	}
 	wire.Close(ctx)
-	run := life.end(ctx)
+	run := active.end(ctx)
 	run.Failure, run.Ended, run.Pending = ended, ended, pending
 	return run
 }

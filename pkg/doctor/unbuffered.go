@@ -28,7 +28,7 @@ func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 		return strings.HasPrefix(entry, unbuffered+"=")
 	})
 	const least, times = 2 * time.Second, 3 // of the start that was measured
-	connecting := o.connecting(o.newLife("buffered"))
+	connecting := o.connecting(o.newRun("buffered"))
 	connecting.StderrDir = ""
 	took, _ := evidence.StartTime(e)
 	connecting.StartTimeout = max(least, times*took)

@@ -28,8 +28,8 @@ type watcher struct {
 	orphans []evidence.Orphan
 }
 
-// take notices the server's process, and who holds its pipes when it has ended.
-func (w *watcher) take(event exec.Event) {
+// handle notes the server's process, and who holds its pipes when it has ended.
+func (w *watcher) handle(event exec.Event) {
 	switch e := event.(type) {
 	case wire.ProcessStarted:
 		w.mu.Lock()

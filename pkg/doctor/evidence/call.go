@@ -31,7 +31,7 @@ type CallRun struct {
 	Sent *exec.Prepared
 	// Own reports whether the doctor chose the call.
 	Own bool
-	// Run is the life in which it was made.
+	// Run is the run in which it was made.
 	Run *Run
 }
 

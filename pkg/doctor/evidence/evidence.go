@@ -53,8 +53,8 @@ type Evidence struct {
 	Buffers bool
 	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
 	HTTP *HTTPEvidence
-	// Calls are the calls that were made, in order, and Calling the lives in which they
-	// were: more than one where a call ended a life.
+	// Calls are the calls that were made, in order, and Calling the runs in which they
+	// were: more than one where a call ended the server.
 	Calls   []*CallRun
 	Calling []*Run
 	// CallsAsked reports whether calls were asked for, whether or not there are any.
@@ -93,7 +93,7 @@ func Once[T any](k *Kept, read func() T) T {
 	return k.values[of].(T)
 }
 
-// Run is one life of the server's process.
+// Run is one start of the server, until its process ends.
 type Run struct {
 	Name  string // "clean", "calls" or "probing"
 	Began time.Time
@@ -169,11 +169,11 @@ const (
 	maxStderr   = 5_000
 )
 
-// Take keeps an event, unless there are too many of its kind.
-func (r *Recorder) Take(event exec.Event) {
+// Record keeps an event, unless there are too many of its kind.
+func (r *Recorder) Record(event exec.Event) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	r.flood.take(event)
+	r.flood.count(event)
 	keep := true
 	switch event := event.(type) {
 	case wire.FrameSent, wire.ProcessExited, wire.StdinClosed:

@@ -30,7 +30,7 @@ type floodMeter struct {
 	all              int // foreign lines of the whole run
 }
 
-func (m *floodMeter) take(event exec.Event) {
+func (m *floodMeter) count(event exec.Event) {
 	switch e := event.(type) {
 	case wire.FrameReceived:
 		m.current = Flood{}

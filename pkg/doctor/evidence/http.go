@@ -168,8 +168,8 @@ type HTTPEvent struct {
 // MaxRawBody is how many bytes of an answer are read: a raw question's is small, but for a list of tools.
 const MaxRawBody = 4 << 20
 
-// Take takes a line of a stream into the event.
-func (e *HTTPEvent) Take(line []byte) {
+// AddLine adds a line of a stream to the event.
+func (e *HTTPEvent) AddLine(line []byte) {
 	field, content, _ := bytes.Cut(line, []byte(":"))
 	content = bytes.TrimPrefix(content, []byte(" "))
 	switch string(field) {

@@ -89,9 +89,9 @@ func (s *jsonScan) step() {
 		}
 		s.at++
 	case c == '"':
-		s.takeString()
+		s.readString()
 	case c == '-' || c >= '0' && c <= '9':
-		s.takeNumber()
+		s.readNumber()
 	default: // space, colon, true, false, null
 		s.at++
 	}
@@ -104,8 +104,8 @@ func (s *jsonScan) top() *level {
 	return &s.levels[len(s.levels)-1]
 }
 
-// takeString reads a string, which is a member's name where a colon follows.
-func (s *jsonScan) takeString() {
+// readString reads a string, which is a member's name where a colon follows.
+func (s *jsonScan) readString() {
 	start := s.at
 	for s.at++; s.at < len(s.text) && s.text[s.at] != '"'; s.at++ {
 		if s.text[s.at] == '\\' {
@@ -129,12 +129,12 @@ func (s *jsonScan) takeString() {
 		}
 	}
 	if isName {
-		s.takeName(top, rawjson.Unquote(raw))
+		s.readName(top, rawjson.Unquote(raw))
 	}
 }
 
-// takeName begins a member. A duplicate is reported with both values.
-func (s *jsonScan) takeName(top *level, name string) {
+// readName begins a member. A duplicate is reported with both values.
+func (s *jsonScan) readName(top *level, name string) {
 	if top.values == nil {
 		top.values = make(map[string]json.RawMessage)
 	}
@@ -166,7 +166,7 @@ func glimpse(value json.RawMessage) string {
 	return text
 }
 
-func (s *jsonScan) takeNumber() {
+func (s *jsonScan) readNumber() {
 	start := s.at
 	for s.at < len(s.text) && strings.IndexByte("+-.eE0123456789", s.text[s.at]) >= 0 {
 		s.at++

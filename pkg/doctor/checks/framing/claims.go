@@ -39,7 +39,7 @@ const (
 )
 
 // check returns the check that a line belongs to. What explains the whole stream takes precedence.
-func (s *sorter) check(one *stray) string {
+func (s *sorter) check(one *unexpectedLine) string {
 	switch one.Class {
 	case wire.ClassText, wire.ClassSplit, wire.ClassGlued, wire.ClassBroken:
 		return cmp.Or(s.stream(one), s.text(one))
@@ -60,7 +60,7 @@ func (s *sorter) check(one *stray) string {
 }
 
 // stream returns the check of a line from a stream in another encoding or framing.
-func (s *sorter) stream(one *stray) string {
+func (s *sorter) stream(one *unexpectedLine) string {
 	switch {
 	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
 		return idUTF16
@@ -75,7 +75,7 @@ func (s *sorter) stream(one *stray) string {
 }
 
 // text returns the check of foreign text.
-func (s *sorter) text(one *stray) string {
+func (s *sorter) text(one *unexpectedLine) string {
 	switch {
 	case one.Class == wire.ClassGlued && string(one.Text) == "\r":
 		return idCROnly
@@ -98,7 +98,7 @@ func (s *sorter) text(one *stray) string {
 }
 
 // asks reports whether a line is a question that nobody answers, or leads to one: text that waits without a newline.
-func (s *sorter) asks(one *stray) bool {
+func (s *sorter) asks(one *unexpectedLine) bool {
 	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
 	return s.waits(one.PollutedLine) || leads && one.Line < s.question && s.question-one.Line <= maxQuestion
@@ -106,7 +106,7 @@ func (s *sorter) asks(one *stray) bool {
 
 // byPhase returns the check of plain pollution. What came before the first answer is never of the shutdown, even if it
 // is about the end of a server that died at its start.
-func (s *sorter) byPhase(one *stray) string {
+func (s *sorter) byPhase(one *unexpectedLine) string {
 	if one.phase == wire.PhaseShutdown && s.said[string(one.Text)] {
 		one.phase = wire.PhaseIdle // it belongs to the last answer; stdin was closed before it
 	}
@@ -122,7 +122,7 @@ func (s *sorter) byPhase(one *stray) string {
 }
 
 // ending returns the check of a line that does not end in a plain newline; none if the kind of stream explains it.
-func (s *sorter) ending(one *stray) string {
+func (s *sorter) ending(one *unexpectedLine) string {
 	switch {
 	case s.contentLength, s.sse, s.utf16:
 		return ""

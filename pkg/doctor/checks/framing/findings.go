@@ -16,9 +16,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// Pile is strays that make one finding: those of one writer under one check.
-type Pile struct {
-	First, last stray
+// LineGroup is lines that make one finding: those of one writer under one check.
+type LineGroup struct {
+	First, last unexpectedLine
 	Lines       int // in all runs
 	// inRun are the lines in the run of First, which is one start of the server, and salvaged the messages that were
 	// found on those lines all the same.
@@ -32,18 +32,18 @@ type Pile struct {
 	Who      culprit.Recognition
 }
 
-// Piles collects the strays of one check over all runs, a pile for each writer.
-func Piles(e *evidence.Evidence, id string) []*Pile {
-	var list []*Pile
-	by := make(map[string]*Pile)
+// LineGroups collects the lines of one check over all runs, a group for each writer.
+func LineGroups(e *evidence.Evidence, id string) []*LineGroup {
+	var list []*LineGroup
+	by := make(map[string]*LineGroup)
 	for _, run := range e.Runs() {
-		for _, one := range straysOf(e, run) {
+		for _, one := range unexpectedLines(e, run) {
 			if one.check != id {
 				continue
 			}
 			key := one.who.InServer + "\x00" + one.who.Outside
 			if by[key] == nil {
-				by[key] = &Pile{}
+				by[key] = &LineGroup{}
 				list = append(list, by[key])
 			}
 			by[key].add(one)
@@ -52,23 +52,23 @@ func Piles(e *evidence.Evidence, id string) []*Pile {
 	return list
 }
 
-// onePile is Piles for a check about the stream instead of its writers; nil if there are no strays.
-func onePile(e *evidence.Evidence, id string) *Pile {
-	piles := Piles(e, id)
-	if len(piles) == 0 {
+// oneGroup is LineGroups for a check about the stream instead of its writers; nil if there are no lines.
+func oneGroup(e *evidence.Evidence, id string) *LineGroup {
+	groups := LineGroups(e, id)
+	if len(groups) == 0 {
 		return nil
 	}
-	for _, p := range piles[1:] {
-		piles[0].Lines += p.Lines
-		if p.First.run == piles[0].First.run {
-			piles[0].inRun += p.inRun
-			piles[0].salvaged += p.salvaged
+	for _, p := range groups[1:] {
+		groups[0].Lines += p.Lines
+		if p.First.run == groups[0].First.run {
+			groups[0].inRun += p.inRun
+			groups[0].salvaged += p.salvaged
 		}
 	}
-	return piles[0]
+	return groups[0]
 }
 
-func (p *Pile) add(one stray) {
+func (p *LineGroup) add(one unexpectedLine) {
 	if p.Lines == 0 {
 		p.First, p.dying = one, true
 	}
@@ -98,8 +98,8 @@ func sureness(who culprit.Recognition) int {
 	return slices.Index([]string{culprit.Generic, culprit.Likely, culprit.Certain}, who.Culprit.Confidence)
 }
 
-// where returns the place of the pile's first line.
-func (p *Pile) where() *evidence.Where {
+// where returns the place of the group's first line.
+func (p *LineGroup) where() *evidence.Where {
 	column := int64(p.First.Column)
 	where := p.First.run.OnLine(p.First.PollutedLine)
 	where.Byte, where.Phase, where.Method = &column, string(p.First.phase), p.First.method
@@ -107,7 +107,7 @@ func (p *Pile) where() *evidence.Where {
 }
 
 // notes say how many more lines there are in one start of the server, what was salvaged, and after what they came.
-func (p *Pile) notes() []string {
+func (p *LineGroup) notes() []string {
 	var notes []string
 	if more := p.inRun - p.First.lines; more > 0 {
 		notes = append(notes, "and "+words.Count(more, "more line"))
@@ -136,10 +136,10 @@ func (p *Pile) notes() []string {
 }
 
 // finding makes a finding of foreign text.
-func (p *Pile) finding(e *evidence.Evidence) check.Finding {
+func (p *LineGroup) finding(e *evidence.Evidence) check.Finding {
 	culprit := p.Who.Culprit
 	f := check.Finding{
-		Where: p.where(), Evidence: itself(p), Notes: p.notes(),
+		Where: p.where(), Evidence: firstText(p), Notes: p.notes(),
 		Culprit: &culprit, Breaks: breaks(p.First.Class), Fix: fixes(e, p.Who),
 	}
 	if c := e.Cause(); p.dying || c != nil && c.Kind == cause.Idle {
@@ -186,7 +186,7 @@ func workAround(e *evidence.Evidence) []string {
 
 // streamFinding makes a finding about how messages are written. The check's own fixes stay; the work-around is
 // added if toolx can read such a stream.
-func (p *Pile) streamFinding(e *evidence.Evidence, id, evidence string) check.Finding {
+func (p *LineGroup) streamFinding(e *evidence.Evidence, id, evidence string) check.Finding {
 	page := check.PageOf(pages, id)
 	finding := check.Finding{Where: p.where(), Evidence: evidence, Notes: p.notes()}
 	if page.Breaks == nil {

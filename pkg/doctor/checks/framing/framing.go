@@ -36,22 +36,22 @@ func Checks() []check.Check {
 		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, says("the bytes ef bb bf stand before the message"))},
 		{ID: idInvalidUTF8, Need: check.NeedProcess, Ask: askStream(idInvalidUTF8, invalidBytes)},
 		{ID: idNUL, Need: check.NeedProcess, Ask: askBytes(idNUL, hasNUL)},
-		{ID: idContentLength, Need: check.NeedProcess, Ask: askStream(idContentLength, itself)},
-		{ID: idSSE, Need: check.NeedProcess, Ask: askStream(idSSE, itself)},
+		{ID: idContentLength, Need: check.NeedProcess, Ask: askStream(idContentLength, firstText)},
+		{ID: idSSE, Need: check.NeedProcess, Ask: askStream(idSSE, firstText)},
 		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, says("a message ends in CR (0d) and no LF"))},
 		{ID: idPartial, Need: check.NeedProcess, Ask: askPartial},
 
 		// Text on lines of its own.
-		{ID: idPollution, Need: check.NeedProcess, Ask: askPiles(idPollution)},
-		{ID: idBetween, Need: check.NeedProcess, Ask: askPiles(idBetween)},
-		{ID: idShutdown, Need: check.NeedProcess, Ask: askPiles(idShutdown)},
-		{ID: idNotRPC, Need: check.NeedProcess, Ask: askPiles(idNotRPC)},
+		{ID: idPollution, Need: check.NeedProcess, Ask: askGroups(idPollution)},
+		{ID: idBetween, Need: check.NeedProcess, Ask: askGroups(idBetween)},
+		{ID: idShutdown, Need: check.NeedProcess, Ask: askGroups(idShutdown)},
+		{ID: idNotRPC, Need: check.NeedProcess, Ask: askGroups(idNotRPC)},
 		{ID: idANSI, Need: check.NeedProcess, Ask: askBytes(idANSI, hasEscapes)},
 
 		// Messages that are there, but not on a line of their own.
 		{ID: idPrefix, Need: check.NeedProcess, Ask: askGlued(idPrefix)},
 		{ID: idSuffix, Need: check.NeedProcess, Ask: askGlued(idSuffix)},
-		{ID: idPretty, Need: check.NeedProcess, Ask: askStream(idPretty, itself)},
+		{ID: idPretty, Need: check.NeedProcess, Ask: askStream(idPretty, firstText)},
 		{ID: idNoNewline, Need: check.NeedProcess, Ask: askStream(idNoNewline, unended)},
 		{ID: idHuge, Need: check.NeedProcess, Ask: askHuge},
 
@@ -61,11 +61,11 @@ func Checks() []check.Check {
 	})
 }
 
-// askPiles has one finding for each writer of a check's lines.
-func askPiles(id string) func(*evidence.Evidence) []check.Finding {
+// askGroups has one finding for each writer of a check's lines.
+func askGroups(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
-		for _, p := range Piles(e, id) {
+		for _, p := range LineGroups(e, id) {
 			if p.inRun == 1 && e.SaysCause(string(p.First.Text)) {
 				continue // the finding about the failure has it
 			}
@@ -76,9 +76,9 @@ func askPiles(id string) func(*evidence.Evidence) []check.Finding {
 }
 
 // askStream has one finding for a stream whose messages are framed differently; seen says what is different.
-func askStream(id string, seen func(*Pile) string) func(*evidence.Evidence) []check.Finding {
+func askStream(id string, seen func(*LineGroup) string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
-		p := onePile(e, id)
+		p := oneGroup(e, id)
 		if p == nil {
 			return nil
 		}
@@ -86,21 +86,21 @@ func askStream(id string, seen func(*Pile) string) func(*evidence.Evidence) []ch
 	}
 }
 
-// itself returns the text of the first line.
-func itself(p *Pile) string { return evidence.Cut(string(p.First.Text)) }
+// firstText returns the text of the first line.
+func firstText(p *LineGroup) string { return evidence.Cut(string(p.First.Text)) }
 
-// says returns a remark that is the same for every pile.
-func says(text string) func(*Pile) string { return func(*Pile) string { return text } }
+// says returns a remark that is the same for every group.
+func says(text string) func(*LineGroup) string { return func(*LineGroup) string { return text } }
 
-func blank(*Pile) string { return "a blank line" }
+func blank(*LineGroup) string { return "a blank line" }
 
 // firstBytes shows how a stream begins.
-func firstBytes(p *Pile) string {
+func firstBytes(p *LineGroup) string {
 	return fmt.Sprintf("it begins with the bytes % x", p.First.Text[:min(len(p.First.Text), 16)])
 }
 
 // invalidBytes shows the first bytes that are not UTF-8.
-func invalidBytes(p *Pile) string {
+func invalidBytes(p *LineGroup) string {
 	at := p.First.Column
 	if at >= len(p.First.Text) {
 		return fmt.Sprintf("the first such byte is byte %d of the line", at)
@@ -110,25 +110,25 @@ func invalidBytes(p *Pile) string {
 
 // askUsage looks for a program's help. Its page has better fixes than the recognized writer's.
 func askUsage(e *evidence.Evidence) []check.Finding {
-	p := onePile(e, idUsage)
+	p := oneGroup(e, idUsage)
 	if p == nil {
 		return nil
 	}
-	text := itself(p)
-	strays := straysOf(e, p.First.run)
-	isHead := func(one stray) bool { return one.check == idUsage && isUsage(one.PollutedLine) }
-	if at := slices.IndexFunc(strays, isHead); at >= 0 { // a version or a greeting may come before it
-		p.First = strays[at]
-		text = itself(p)
-		if heading := len(strings.Fields(text)) == 1; heading && at+1 < len(strays) {
-			text = evidence.Cut(text + " " + strings.TrimSpace(string(strays[at+1].Text)))
+	text := firstText(p)
+	lines := unexpectedLines(e, p.First.run)
+	isHead := func(one unexpectedLine) bool { return one.check == idUsage && isUsage(one.PollutedLine) }
+	if at := slices.IndexFunc(lines, isHead); at >= 0 { // a version or a greeting may come before it
+		p.First = lines[at]
+		text = firstText(p)
+		if heading := len(strings.Fields(text)) == 1; heading && at+1 < len(lines) {
+			text = evidence.Cut(text + " " + strings.TrimSpace(string(lines[at+1].Text)))
 		}
 	}
 	return []check.Finding{{Where: p.where(), Evidence: text, Notes: p.notes()}}
 }
 
 // unended names the message that has no newline.
-func unended(p *Pile) string {
+func unended(p *LineGroup) string {
 	frame := frameOn(p.First.run, p.First.Line)
 	return fmt.Sprintf("%s, %d bytes, and nothing after it", answeredBy(p.First.run, frame), len(frame))
 }
@@ -137,7 +137,7 @@ func unended(p *Pile) string {
 func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
-		for _, p := range Piles(e, id) {
+		for _, p := range LineGroups(e, id) {
 			finding := p.finding(e)
 			place := fmt.Sprintf("the message begins at byte %d of the line", int64(p.First.Column)+p.First.Size)
 			if p.First.Column > 0 {
@@ -158,14 +158,14 @@ func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 func askHTTP(e *evidence.Evidence) []check.Finding {
 	var f check.Finding
 	var text string
-	p, line := onePile(e, idHTTP), stderrHTTP(e.Clean)
+	p, line := oneGroup(e, idHTTP), stderrHTTP(e.Clean)
 	if p != nil {
 		f = check.Finding{Where: p.where(), Notes: p.notes()}
-		text = itself(p)
-		strays := straysOf(e, p.First.run)
-		says := func(one stray) bool { return one.check == idHTTP && speaksHTTP(one.Text) }
-		if at := slices.IndexFunc(strays, says); at >= 0 {
-			p.First, line = strays[at], nil
+		text = firstText(p)
+		lines := unexpectedLines(e, p.First.run)
+		says := func(one unexpectedLine) bool { return one.check == idHTTP && speaksHTTP(one.Text) }
+		if at := slices.IndexFunc(lines, says); at >= 0 {
+			p.First, line = lines[at], nil
 			f.Where, text = p.where(), string(p.First.Text)
 		}
 	}
@@ -225,12 +225,12 @@ func askEcho(e *evidence.Evidence) []check.Finding {
 
 // askPartial looks for text that never got its newline: mostly a question, with the lines before it.
 func askPartial(e *evidence.Evidence) []check.Finding {
-	for _, p := range Piles(e, idPartial) {
+	for _, p := range LineGroups(e, idPartial) {
 		if !p.last.Unended {
 			continue
 		}
 		p.First = p.last
-		f := check.At(p.where(), "%s", itself(p))
+		f := check.At(p.where(), "%s", firstText(p))
 		f.Where.MS = 0 // it was seen when the waiting ended, not when it came
 		switch c := e.Cause(); {
 		case p.Who.Rule == "npx-prompt":
@@ -247,9 +247,9 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 // reason why it is lost; in text, which is pollution anyway, they are a note.
 func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
-		var alone, beside Pile
+		var alone, beside LineGroup
 		for _, run := range e.Runs() {
-			for _, one := range straysOf(e, run) {
+			for _, one := range unexpectedLines(e, run) {
 				switch {
 				case one.check == id:
 					beside.add(one)
@@ -271,7 +271,7 @@ func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check
 }
 
 // bytesFinding shows the first byte that has no place on stdout, and a few bytes before it.
-func (p *Pile) bytesFinding(e *evidence.Evidence, id string) check.Finding {
+func (p *LineGroup) bytesFinding(e *evidence.Evidence, id string) check.Finding {
 	const leadIn = 20
 	text := p.First.Text
 	at := max(bytes.IndexFunc(text, isControl), 0)
@@ -290,9 +290,9 @@ const (
 
 // askHuge looks for the largest message, and for lines that toolx gave up.
 func askHuge(e *evidence.Evidence) []check.Finding {
-	if p := onePile(e, idHuge); p != nil {
+	if p := oneGroup(e, idHuge); p != nil {
 		limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
-		f := check.At(p.where(), "a line of more than %s was dropped; it begins with %s", exec.Bytes(limit), itself(p))
+		f := check.At(p.where(), "a line of more than %s was dropped; it begins with %s", exec.Bytes(limit), firstText(p))
 		f.Breaks, f.Notes = breaks(wire.ClassTooLong), p.notes()
 		if limit >= tooLargeMessage {
 			f.Severity = check.Error
@@ -340,7 +340,7 @@ func askFlood(e *evidence.Evidence) []check.Finding {
 		f.Breaks = breaks(wire.ClassText)
 		if p := flooding(e, run); p != nil {
 			f.Where, f.Culprit, f.Fix = p.where(), &p.Who.Culprit, fixes(e, p.Who)
-			f.Notes = []string{"it begins with " + itself(p)}
+			f.Notes = []string{"it begins with " + firstText(p)}
 		}
 		return []check.Finding{f}
 	}
@@ -348,11 +348,11 @@ func askFlood(e *evidence.Evidence) []check.Finding {
 }
 
 // flooding returns the writer with the most lines in a run, or nil.
-func flooding(e *evidence.Evidence, run *evidence.Run) *Pile {
+func flooding(e *evidence.Evidence, run *evidence.Run) *LineGroup {
 	alone := &evidence.Evidence{Server: e.Server, Launch: e.Launch, Clean: run}
-	var most *Pile
+	var most *LineGroup
 	for _, id := range []string{idPollution, idBetween, idShutdown, idNotRPC} {
-		for _, p := range Piles(alone, id) {
+		for _, p := range LineGroups(alone, id) {
 			if most == nil || p.Lines > most.Lines {
 				most = p
 			}

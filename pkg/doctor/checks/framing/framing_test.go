@@ -208,11 +208,11 @@ func TestJSONOverLines(t *testing.T) {
 		doctortest.Polluted(wire.ClassText, 3, `  "results": []`), doctortest.Polluted(wire.ClassText, 4, "}"),
 		doctortest.Polluted(wire.ClassText, 5, "ready"),
 	)
-	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 ||
+	if list := framing.LineGroups(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 ||
 		list[0].Who.Rule != "json-result" {
-		t.Errorf("piles: %+v", list)
+		t.Errorf("groups: %+v", list)
 	}
-	if list := framing.Piles(e, "stdout-pollution"); len(list) != 1 || string(list[0].First.Text) != "ready" {
+	if list := framing.LineGroups(e, "stdout-pollution"); len(list) != 1 || string(list[0].First.Text) != "ready" {
 		t.Errorf("the line after the value: %+v", list)
 	}
 }
@@ -259,7 +259,7 @@ func TestPhaseOfSilence(t *testing.T) {
 		wire.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
-	start, later := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-between")
+	start, later := framing.LineGroups(e, "stdout-pollution"), framing.LineGroups(e, "stdout-pollution-between")
 	if len(start) != 1 || len(later) != 1 || later[0].First.Line != 60 {
 		t.Errorf("before the first answer %+v, after it %+v", start, later)
 	}
@@ -278,7 +278,7 @@ func TestStartOfAProbedServer(t *testing.T) {
 		Name:   "probing",
 		Events: []exec.Event{late, last, wire.ProcessExited{How: "exit status 1", Lived: time.Millisecond}},
 	}
-	start, end := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-shutdown")
+	start, end := framing.LineGroups(e, "stdout-pollution"), framing.LineGroups(e, "stdout-pollution-shutdown")
 	if len(start) != 1 || start[0].Lines != 2 || len(end) != 1 || end[0].First.Line != 2 {
 		t.Errorf("at the start %+v, at the end %+v", start, end)
 	}

@@ -70,11 +70,11 @@ func invisibles(text string) hidden {
 		switch {
 		case isTag(r):
 			run := runOf(text[at:], isTag)
-			h.takeTags(run, previous)
+			h.readTags(run, previous)
 			size, r = len(run), 0
 		case isSelector(r):
 			run := runOf(text[at:], isSelector)
-			h.takeSelectors([]rune(run), previous)
+			h.readSelectors([]rune(run), previous)
 			size = len(run)
 		case showsNothing(r) && !joinsWriting(r, previous, next):
 			h.add(r)
@@ -108,9 +108,9 @@ func (h *hidden) add(r rune) {
 // isTag reports whether r is a tag character: an invisible copy of ASCII.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// takeTags reads a run of tag characters. After a black flag a short one makes the flag of a region (UTS 51, emoji
+// readTags reads a run of tag characters. After a black flag a short one makes the flag of a region (UTS 51, emoji
 // tag sequences).
-func (h *hidden) takeTags(run string, previous rune) {
+func (h *hidden) readTags(run string, previous rune) {
 	const blackFlag, longestFlag = 0x1f3f4, 7
 	if previous == blackFlag && utf8.RuneCountInString(run) <= longestFlag {
 		return
@@ -128,8 +128,8 @@ func (h *hidden) takeTags(run string, previous rune) {
 // isSelector reports whether r chooses the form of the character before it.
 func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
-// takeSelectors reads a run of variation selectors. A single one may be writing; a row carries bytes.
-func (h *hidden) takeSelectors(run []rune, previous rune) {
+// readSelectors reads a run of variation selectors. A single one may be writing; a row carries bytes.
+func (h *hidden) readSelectors(run []rune, previous rune) {
 	if len(run) == 1 && (run[0] <= 0xfe0f || unicode.Is(unicode.Han, previous)) {
 		return
 	}

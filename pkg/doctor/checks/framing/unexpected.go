@@ -14,8 +14,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// stray is something on stdout that is not one message on one line, with the check that explains it best.
-type stray struct {
+// line is something on stdout that is not one message on one line, with the check that explains it best.
+type unexpectedLine struct {
 	wire.PollutedLine
 	run *evidence.Run
 	// check is the id of the check that the line belongs to; empty if no check of this family is about it.
@@ -33,9 +33,9 @@ type stray struct {
 	last bool
 }
 
-// straysOf returns the strays of a run; the run must be complete.
-func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
-	return evidence.Once(&run.Kept, func() []stray {
+// unexpectedLines returns the lines of a run; the run must be complete.
+func unexpectedLines(e *evidence.Evidence, run *evidence.Run) []unexpectedLine {
+	return evidence.Once(&run.Kept, func() []unexpectedLine {
 		s := &sorter{e: e, run: run, lines: evidence.EventsOf[wire.PollutedLine](run)}
 		if len(s.lines) > 0 {
 			s.from = ContextOf(e)
@@ -130,7 +130,7 @@ func (s *sorter) look() {
 	s.http = s.run == s.e.Clean && stderrHTTP(s.run) != nil
 	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
 	if s.e.Clean != nil && s.run != s.e.Clean {
-		for _, one := range straysOf(s.e, s.e.Clean) {
+		for _, one := range unexpectedLines(s.e, s.e.Clean) {
 			if one.phase == wire.PhaseStart {
 				s.opening = max(s.opening, one.Line+one.lines-1)
 			}
@@ -174,12 +174,12 @@ func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// sort makes a stray of each line, or of several lines that are one JSON value.
-func (s *sorter) sort() []stray {
-	var list []stray
+// sort makes an unexpectedLine of each line, or of several lines that are one JSON value.
+func (s *sorter) sort() []unexpectedLine {
+	var list []unexpectedLine
 	recognized, unknown := 0, s.recognize(nil, nil)
 	for i := 0; i < len(s.lines); i++ {
-		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
+		one := unexpectedLine{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
 			one.Text, one.Size, one.lines = joined, int64(len(joined)), n
 			one.Class = wire.ClassNotRPC
@@ -265,7 +265,7 @@ func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
 }
 
 // isLastWord reports whether a text of a server that died is about its death: it came within the last second.
-func (s *sorter) isLastWord(one *stray) bool {
+func (s *sorter) isLastWord(one *unexpectedLine) bool {
 	exit := s.run.Exit()
 	if !s.died || exit == nil || one.Since < exit.Lived-time.Second {
 		return false
