@@ -43,7 +43,8 @@ func TestStyle(t *testing.T) {
 // wordsFile has the expressions to avoid, with the number of occurrences that are still allowed.
 const wordsFile = "../testdata/words.txt"
 
-// TestStyleOfWords counts expressions to avoid in code, without tests, and on pages. -update lowers the allowed numbers.
+// TestStyleOfWords counts expressions to avoid in code, without tests, and on pages. -update lowers the allowed
+// numbers.
 func TestStyleOfWords(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile(wordsFile)
@@ -77,8 +78,8 @@ func TestStyleOfWords(t *testing.T) {
 	}
 }
 
-// countWords counts the matches of an expression at the beginning of words. An expression that begins with plain text is
-// found fast.
+// countWords counts the matches of an expression at the beginning of words. An expression that begins with plain text
+// is found fast.
 func countWords(texts []string, expression *regexp.Regexp) (count int) {
 	for _, text := range texts {
 		for _, match := range expression.FindAllStringIndex(text, -1) {
@@ -91,8 +92,8 @@ func countWords(texts []string, expression *regexp.Regexp) (count int) {
 	return count
 }
 
-// wordedTexts returns the texts in which expressions are counted, in lower case: the code without tests, and all pages but
-// the one that quotes bad examples.
+// wordedTexts returns the texts in which expressions are counted, in lower case: the code without tests, and all pages
+// but the one that quotes bad examples.
 func wordedTexts(t *testing.T) []string {
 	t.Helper()
 	var texts []string

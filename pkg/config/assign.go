@@ -83,8 +83,8 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// removeWrong removes wrong values before the file is merged with others. A wrong log setting switches the log off, since
-// logging could record what should stay private.
+// removeWrong removes wrong values before the file is merged with others. A wrong log setting switches the log off,
+// since logging could record what should stay private.
 func (l *loaded) removeWrong(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)

@@ -76,7 +76,8 @@ func (e *expander) within(text, key string, depth int) string {
 // Literal returns a value for a config that expands to text.
 func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
-// referenceLength returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
+// referenceLength returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has
+// no end.
 func referenceLength(text string) int {
 	open := 0
 	for i := range len(text) {

@@ -67,8 +67,8 @@ func (x *exporter) lose(key string) {
 	x.lost = append(x.lost, fmt.Sprintf("%s has no key for %s", x.client.Name, key))
 }
 
-// putOrLose writes a value under the client's key, or records that it has none. It does nothing if the entry does not have
-// the value.
+// putOrLose writes a value under the client's key, or records that it has none. It does nothing if the entry does not
+// have the value.
 func (x *exporter) putOrLose(present bool, key string, value any) {
 	theirs := x.client.key(key)
 	switch {

@@ -53,8 +53,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowsHost reports whether a Host header names this server. It rejects other names, which could resolve to this machine
-// for an attack; addresses cannot.
+// allowsHost reports whether a Host header names this server. It rejects other names, which could resolve to this
+// machine for an attack; addresses cannot.
 func (g *guard) allowsHost(header string) bool {
 	host := hostName(header)
 	if host == "localhost" {
@@ -80,7 +80,8 @@ func hostName(header string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// allowsOrigin reports whether pages of an origin may send requests: those on this machine, and those that the user allows.
+// allowsOrigin reports whether pages of an origin may send requests: those on this machine, and those that the user
+// allows.
 func (g *guard) allowsOrigin(origin string) bool {
 	named := func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }
 	if slices.ContainsFunc(g.origins, named) {
