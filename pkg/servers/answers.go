@@ -220,12 +220,17 @@ func (b *inbox) countElicit() error {
 		b.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: b.server, Text: fmt.Sprintf(
 			"server %q asked the user %d questions during one call; more are refused", b.server, maxElicits)})
 	}
-	return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf("too many questions during one call: at most %d", maxElicits)}
+	return &wire.Error{
+		Code:    mcp.INTERNAL_ERROR,
+		Message: fmt.Sprintf("too many questions during one call: at most %d", maxElicits),
+	}
 }
 
 func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if wantsTools(params) { // MCP 2025-11-25, client/sampling: this MUST be an error
-		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: "tools in sampling were not offered (sampling.tools)"}
+		return nil, &wire.Error{
+			Code: mcp.INVALID_PARAMS, Message: "tools in sampling were not offered (sampling.tools)",
+		}
 	}
 	defer b.stopClocks()()
 	result, err := b.answers.Sample(ctx, b.server, params)

@@ -65,13 +65,15 @@ func (e *ConnectError) ownHint() string {
 		return withheld
 	case errors.As(failure.Reason, new(*diagnose.Revision)):
 		return fault.HintOf(failure.Reason)
-	case failure.Ending == diagnose.EndingSilent && diagnose.Fetches(failure.Command) && failure.Waiting == "initialize" &&
+	case failure.Ending == diagnose.EndingSilent && diagnose.Fetches(failure.Command) &&
+		failure.Waiting == "initialize" &&
 		(c == nil || c.Kind == cause.Observed && failure.Unread > 0):
 		return failure.Program() +
 			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
 			"else the server may need an argument that makes it speak MCP on stdio"
 	case c != nil && c.NoAddress:
-		return diagnose.JoinHints(append(slices.Clone(c.Fixes), "toolx doctor looks where a server for Node connects to")...)
+		return diagnose.JoinHints(append(slices.Clone(c.Fixes),
+			"toolx doctor looks where a server for Node connects to")...)
 	case c != nil && len(c.Fixes) > 0:
 		return diagnose.JoinHints(c.Fixes...)
 	case failure.Ending == diagnose.EndingSilent:

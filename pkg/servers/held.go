@@ -273,7 +273,9 @@ func (h *held) RoundTrip(
 		}
 		return wire.Message{}, failure
 	case r.Err != nil && r.Err.Abandoned:
-		return wire.Message{}, &diagnose.Abandoned{Err: cmp.Or(ctx.Err(), context.Canceled), Why: r.Err.Text, Printed: r.Err.Facts}
+		return wire.Message{}, &diagnose.Abandoned{
+			Err: cmp.Or(ctx.Err(), context.Canceled), Why: r.Err.Text, Printed: r.Err.Facts,
+		}
 	case r.Err != nil && ctx.Err() != nil:
 		return wire.Message{}, ctx.Err()
 	case r.Err != nil:

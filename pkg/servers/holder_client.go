@@ -71,7 +71,8 @@ func (c *client) handle(ctx context.Context, m wire.Message) {
 		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
 			var r report
 			if session := h.current(); session != nil {
-				r.Failure = newFailureData(session.link.NewFailure(diagnose.Ending(rawjson.GetText(m.Params, "ending"))))
+				ending := diagnose.Ending(rawjson.GetText(m.Params, "ending"))
+				r.Failure = newFailureData(session.link.NewFailure(ending))
 			}
 			c.put(r.reply(m.ID))
 		})

@@ -47,7 +47,7 @@ type link interface {
 	Stderr(n int) (lines []string, total int, path string)
 	// CloseLog waits until the log of stderr is written, or ctx ends.
 	CloseLog(ctx context.Context)
-	// SessionKey returns the key of the session that a process of its own keeps; empty where this process has the server.
+	// SessionKey returns the key of the session that another process keeps; empty where this process has the server.
 	SessionKey() string
 	// NoStream returns a channel that is closed when the server turns out to have no standing stream; nil if there
 	// is no such stream.

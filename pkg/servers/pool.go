@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -637,6 +638,27 @@ func askedToWait(err error, longest time.Duration) time.Duration {
 		return asked
 	}
 	return 0
+}
+
+// again reports whether to start a server once more after err, with which an attempt failed (MCP-6). An explicit
+// number of retries is kept, whatever the failure, but for a missing program: the specification would retry that too.
+func (d *dial) again(err error) bool {
+	var failure *diagnose.Failure
+	switch {
+	case !errors.As(err, &failure):
+		return true
+	case failure.Final, failure.Ending == diagnose.EndingNotFound, failure.Ending == diagnose.EndingClosed:
+		return false
+	case d.Insists:
+		return true
+	}
+	switch failure.Policy() {
+	case cause.Transient:
+		return true
+	case cause.Unknown:
+		return !d.server.OnCommandLine() // else someone is debugging it
+	}
+	return false
 }
 
 // Connect makes one attempt to open a session, outside any Pool: without retry or Registry. The error is a *Failure, or

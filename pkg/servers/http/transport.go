@@ -183,7 +183,8 @@ func (t *Transport) RoundTrip(
 	session := t.SessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *diagnose.Failure
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.OnExpired == nil || wire.BeginsSession(method) {
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.OnExpired == nil ||
+		wire.BeginsSession(method) {
 		return m, err
 	}
 	if err := t.OnExpired(ctx, session); err != nil {

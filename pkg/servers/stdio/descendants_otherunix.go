@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// descendants tracks the descendants of the programs that toolx runs for servers. Where the kernel gives orphans to init,
-// toolx only finds those that stay in a program's group.
+// descendants tracks the descendants of the programs that toolx runs for servers. Where the kernel gives orphans to
+// init, toolx only finds those that stay in a program's group.
 var descendants tracker
 
 type tracker struct{}

@@ -1,5 +1,5 @@
-// Package stdio runs the program of a server and talks to it over its pipes: process groups, descendants, stderr, and an
-// orderly shutdown.
+// Package stdio runs the program of a server and talks to it over its pipes: process groups, descendants, stderr, and
+// an orderly shutdown.
 package stdio
 
 import (
