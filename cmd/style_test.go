@@ -72,7 +72,8 @@ func TestStyleOfWords(t *testing.T) {
 		updated.WriteString(line)
 	}
 	if *update {
-		if err := os.WriteFile(wordsFile, []byte(updated.String()), 0o644); err != nil { //nolint:gosec // a file of the repository
+		err := os.WriteFile(wordsFile, []byte(updated.String()), 0o644) //nolint:gosec // a file of the repository
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -142,7 +142,8 @@ func (e *JQError) Hint() string {
 type oversize int64
 
 func (n oversize) Error() string {
-	return fmt.Sprintf("the result has %s, and an expression can read at most %s", exec.Bytes(int64(n)), exec.Bytes(maxJQ))
+	const text = "the result has %s, and an expression can read at most %s"
+	return fmt.Sprintf(text, exec.Bytes(int64(n)), exec.Bytes(maxJQ))
 }
 
 // maxJQ is the size limit in bytes for an expression's input, which takes up to forty times as much memory.

@@ -177,7 +177,8 @@ func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 
 func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 	size, limit := exec.Bytes(line.tooLong), exec.Bytes(c.limit)
-	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ", which was ignored " + raiseLimit)
+	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ", which was ignored " +
+		raiseLimit)
 	text := "a message of " + size + " is larger than the limit of " + limit
 	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, text))
 }
