@@ -213,7 +213,7 @@ func (t *tokens) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 	}, creds, t.endpointClient())
 	if err != nil {
 		return "", t.fail(ctx, err, "check the identity token, and identityProvider in its entry",
-			"the identity provider %s rejects the identity token: %s", provider.Issuer, reason(err))
+			"the identity provider %s rejects the identity token, reason: %s", provider.Issuer, reason(err))
 	}
 	t.secret(got.AccessToken)
 	if kind, _ := got.Extra("issued_token_type").(string); kind != oauthex.TokenTypeIDJAG {
