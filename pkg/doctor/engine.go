@@ -73,7 +73,7 @@ type ServerReport struct {
 	Info *ServerInfo `json:"info,omitempty"`
 	// Facts are measurements: the protocol's era, tokens. Gathered sets them.
 	Facts []Fact `json:"facts,omitempty"`
-	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
+	// Called are the calls that the doctor chose (Options.Safe), each as "TOOL
 	// {json}"; nil where it was not asked to, empty where no tool can be called so.
 	Called []string `json:"called,omitzero"`
 	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where one was.
@@ -88,7 +88,7 @@ type Fact struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// CallsNotAsked is why no tool was called where nobody asked for it.
+// CallsNotAsked is why no tool was called where none was requested.
 const CallsNotAsked = "no calls were requested (--call)"
 
 // ServerInfo is a server's own name and version.

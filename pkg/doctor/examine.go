@@ -37,11 +37,11 @@ type Options struct {
 	StderrDir string
 	// Version is toolx's own, told to servers.
 	Version string
-	// Secret is told every value that must not be shown; it may be nil.
+	// Secret receives every value that must not be shown; it may be nil.
 	Secret func(values ...string)
-	// Watch is told every event of every server, for a trace; it may be nil.
+	// Watch receives every event of every server, for a trace; it may be nil.
 	Watch func(exec.Event)
-	// Doing is told what is being tried, for a live line; it may be nil.
+	// Doing receives what is being tried, for a live line; it may be nil.
 	Doing func(server, what string)
 	// HTTP says how servers with a url are reached.
 	HTTP mcphttp.ClientOptions
@@ -60,7 +60,7 @@ type Waits struct {
 }
 
 // Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
-// command line). It ends by itself: every step is bounded.
+// command line). Every step is bounded.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
 	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
 	var wait sync.WaitGroup

@@ -122,8 +122,8 @@ func (r *Report) Fails(atLeast check.Severity) bool {
 		})
 }
 
-// Mask hides secrets in every text of the report, whoever wrote it: a report is made to be passed on. Fields with the
-// tag mask:"-" hold words of toolx's own, or names that the user gave.
+// Mask hides secrets in every text of the report, regardless of its author: a report is made to be passed on. Fields
+// with the tag mask:"-" hold toolx's own text, or names that the user gave.
 func (r *Report) Mask(hide func(string) string) {
 	reflect.ValueOf(r).Elem().Set(maskedValue(reflect.ValueOf(*r), hide))
 }

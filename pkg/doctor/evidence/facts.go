@@ -17,7 +17,8 @@ import (
 
 // Died returns how the run's process ended unasked, or nil.
 func (r *Run) Died() *diagnose.Failure {
-	if r == nil || r.Ended == nil || r.Ended.Ending != diagnose.EndingExited && r.Ended.Ending != diagnose.EndingKilled {
+	if r == nil || r.Ended == nil || r.Ended.Ending != diagnose.EndingExited &&
+		r.Ended.Ending != diagnose.EndingKilled {
 		return nil
 	}
 	return r.Ended

@@ -40,7 +40,7 @@ type jsonScan struct {
 	levels []level
 	depth  int // the greatest
 	found  []Oddity
-	// visit is told of every string instead of keeping oddities, where it is not nil.
+	// visit receives every string instead of keeping oddities, where it is not nil.
 	visit func(raw json.RawMessage, isName bool)
 }
 

@@ -292,7 +292,8 @@ const (
 func askHuge(e *evidence.Evidence) []check.Finding {
 	if p := oneGroup(e, idHuge); p != nil {
 		limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
-		f := check.At(p.where(), "a line of more than %s was dropped; it begins with %s", exec.Bytes(limit), firstText(p))
+		f := check.At(p.where(), "a line of more than %s was dropped; it begins with %s", exec.Bytes(limit),
+			firstText(p))
 		f.Breaks, f.Notes = breaks(wire.ClassTooLong), p.notes()
 		if limit >= tooLargeMessage {
 			f.Severity = check.Error

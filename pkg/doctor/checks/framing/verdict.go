@@ -13,7 +13,7 @@ func VerdictOf(class wire.Class) Verdict {
 		goEnds      = "Go SDK ends the session"
 		strictEnd   = "Go SDK, Rust SDK (Codex) and mcp-tui end the session"
 		claudeShows = "Claude Desktop shows an error"
-		silentDrop  = "Inspector, mcporter (TypeScript SDK) and mcp-go drop the line without a word"
+		silentDrop  = "Inspector, mcporter (TypeScript SDK) and mcp-go silently drop the line"
 		othersWait  = "Claude Desktop, Cursor, Inspector (TypeScript SDK) and mcp-go wait for the answer until it " +
 			"times out"
 		mcpGoWaits  = "mcp-go waits for the answer until it times out"

@@ -302,7 +302,8 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 	}}
 	found := doctortest.Findings(t, doctor.Judge(examineURL(t, serveHTTP(t, site)), doctor.Selection{}),
 		"unknown-tool-result")
-	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "with an HTTP error") ||
+	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title,
+		"with an HTTP error") ||
 		!strings.Contains(found[0].Evidence, "HTTP 500") {
 		t.Errorf("%+v", found)
 	}

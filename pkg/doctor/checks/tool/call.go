@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// askCallFailed reports every call that did not succeed, whoever is to blame.
+// askCallFailed reports every call that did not succeed, regardless of the cause.
 func askCallFailed(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, call := range e.Calls {

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// The sizes beyond which a schema is a burden for whoever reads it.
+// The sizes beyond which a schema is a burden for readers.
 const (
 	deepSchema   = 32       // levels of subschemas
 	largeSchema  = 64 << 10 // bytes
