@@ -90,7 +90,7 @@ func TestEnterpriseThatDoesNotVouch(t *testing.T) {
 		name, want string
 		set        func(e *enterprise)
 	}{
-		{"refused", "rejects the identity token: invalid_grant (told so)", func(e *enterprise) { e.refuse = true }},
+		{"refused", "rejects the identity token, reason: invalid_grant (told so)", func(e *enterprise) { e.refuse = true }},
 		{"another type", "issued a token of another type", func(e *enterprise) { e.kind = "urn:ietf:params:oauth:token-type:jwt" }},
 		{"another provider", `its metadata belongs to another issuer, "https://evil.example"`, func(e *enterprise) { e.issuer = "https://evil.example" }},
 	} {
