@@ -54,6 +54,7 @@ type Options struct {
 // readsQuestions reports whether questions come from standard input, so that no user can be asked there.
 func (o *Options) readsQuestions() bool { return o.follow || o.question == "-" }
 
+// New returns the command ask; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{

@@ -32,6 +32,7 @@ type loginOptions struct {
 	scopes    []string
 }
 
+// New returns the command auth.
 func New(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth login|logout|status [SERVER]",
@@ -143,7 +144,7 @@ func runAuthLogin(ctx context.Context, o loginOptions) error {
 		return fault.Usage("the server '"+name+"' has an Authorization header of its own, which always wins",
 			"remove it from headers, or the password from the url, to log in instead")
 	}
-	base, err := person.HttpBase(site, o.Tools.HTTP())
+	base, err := person.HTTPBase(site, o.Tools.HTTP())
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func runAuthLogout(ctx context.Context, o logoutOptions) error {
 	if err != nil {
 		return err
 	}
-	base, err := person.HttpBase(site, o.Tools.HTTP())
+	base, err := person.HTTPBase(site, o.Tools.HTTP())
 	if err != nil {
 		return err
 	}

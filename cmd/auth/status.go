@@ -111,7 +111,8 @@ func runAuthStatus(ctx context.Context, o statusOptions) error {
 
 // loginStates returns the states of the named servers; where none is named, of all that have an address or a login.
 func loginStates(
-	ctx context.Context, l *person.Logins, flags *cli.Flags, names []string) ([]loginStatus, error) {
+	ctx context.Context, l *person.Logins, flags *cli.Flags, names []string,
+) ([]loginStatus, error) {
 	var statuses []loginStatus
 	for _, name := range names {
 		site, err := l.Site(ctx, name)

@@ -71,6 +71,7 @@ func (o *Options) takeArgs(cmd *cobra.Command, args []string) error {
 	})(cmd, args)
 }
 
+// NewOptions returns options with the dependencies that f makes.
 func NewOptions(f *factory.Factory) Options {
 	return Options{
 		Out: f.Out, Tools: f.Tools, Printer: f.Printer, Corrector: f.Corrector, Line: f.Line,
@@ -78,6 +79,7 @@ func NewOptions(f *factory.Factory) Options {
 	}
 }
 
+// New returns the command call; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := NewOptions(f)
 	cmd := &cobra.Command{

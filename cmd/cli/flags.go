@@ -62,6 +62,7 @@ const (
 // noRetries stands for a --retries that was not given.
 const noRetries = math.MinInt
 
+// Declare adds the flags of every command to flags.
 func (f *Flags) Declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.Config, "config", nil, "use config `FILE` and no other (repeatable, later wins)")
 	flags.StringArrayVar(&f.From, "from", nil,

@@ -4,7 +4,7 @@ package cli
 type CommandLine struct {
 	Args    []string // without the program's name
 	Command string   // its path, "toolx call"
-	Url     string   // --url
+	URL     string   // --url
 	Launch  []string // the words that reach its servers again
 	AdHoc   bool     // that launch names a server itself
 }

@@ -54,6 +54,7 @@ type Options struct {
 	server   []string // a command line after --
 }
 
+// New returns the command convert; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Corrector: f.Corrector, Line: f.Line}
 	asJSON := false

@@ -37,6 +37,7 @@ type Corrector struct {
 // misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
 type misplaced string
 
+// Where a word can belong.
 const (
 	inCommand misplaced = "program" // after --, and the rest with it
 	inScript  misplaced = "file"    // the same, perhaps after an interpreter

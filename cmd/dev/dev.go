@@ -50,6 +50,7 @@ type Options struct {
 	answers  person.AnswerFlags
 }
 
+// New returns the command dev; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Flags: f.Flags, Tools: f.Tools, Printer: f.Printer}
 	cmd := &cobra.Command{

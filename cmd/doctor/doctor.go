@@ -56,6 +56,7 @@ type Options struct {
 // doctorTime bounds a whole run unless --max-time does.
 const doctorTime = 2 * time.Minute
 
+// New returns the command doctor; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools}
 	cmd := &cobra.Command{

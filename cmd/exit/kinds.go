@@ -6,12 +6,14 @@ import (
 	"toolx/pkg/fault"
 )
 
+// Kind is a kind of failure with its exit code and what it means.
 type Kind struct {
 	Kind     fault.Kind `json:"kind"`
 	ExitCode int        `json:"exit_code"`
 	Meaning  string     `json:"meaning"`
 }
 
+// Meaning is an exit code and what it means.
 type Meaning struct {
 	Code    int    `json:"code"`
 	Meaning string `json:"meaning"`

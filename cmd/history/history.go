@@ -34,6 +34,7 @@ import (
 
 const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; of rerun those of toolx call.`
 
+// New returns the command history; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[listOptions]) *cobra.Command {
 	o := listOptions{Out: f.Out}
 	cmd := &cobra.Command{

@@ -38,6 +38,7 @@ type Options struct {
 	guards   toolset.Guards
 }
 
+// New returns the command list; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Tools: f.Tools, Corrector: f.Corrector}
 	cmd := &cobra.Command{

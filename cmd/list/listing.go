@@ -50,6 +50,7 @@ type Listing struct {
 	Entry  func(definition json.RawMessage) render.Entry
 }
 
+// NewListing returns the command that lists what c describes; run runs it.
 func NewListing(
 	f *factory.Factory, c Listing, short string, run func(context.Context, listingOptions, Listing) error,
 ) *cobra.Command {

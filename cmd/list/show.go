@@ -31,6 +31,7 @@ type showOptions struct {
 	answers person.AnswerFlags
 }
 
+// NewShow returns the command show; run runs it.
 func NewShow(f *factory.Factory, run cli.RunFunc[showOptions]) *cobra.Command {
 	o := showOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{

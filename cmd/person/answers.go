@@ -34,6 +34,7 @@ type AnswerFlags struct {
 	Listing bool
 }
 
+// Declare adds the flags to flags.
 func (o *AnswerFlags) Declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Elicit, "elicit", "",
 		"answer a server's questions to the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")

@@ -182,6 +182,7 @@ func (c *Consent) AskFor(ctx context.Context, project *config.Project) error {
 	return nil
 }
 
+// KeepTrust remembers that the user trusts a project's config as it is now.
 func KeepTrust(ctx context.Context, project *config.Project) error {
 	return stores.Trust().Add(ctx, trust.Grant{
 		Path: project.File.Path, SHA256: project.SHA256,

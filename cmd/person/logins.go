@@ -80,6 +80,7 @@ func (l *Logins) Site(ctx context.Context, name string) (*Site, error) {
 	return ResolveSite(server)
 }
 
+// ResolveSite returns the site of a server's entry, with its variables filled in from the environment.
 func ResolveSite(server *config.Server) (*Site, error) {
 	resolved, err := server.Resolve(os.Environ())
 	if err != nil {
@@ -88,8 +89,8 @@ func ResolveSite(server *config.Server) (*Site, error) {
 	return &Site{server, resolved}, nil
 }
 
-// HttpBase returns what sends requests to a server, and to its authorization server.
-func HttpBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, error) {
+// HTTPBase returns what sends requests to a server, and to its authorization server.
+func HTTPBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, error) {
 	base, err := mcphttp.NewBase(site.Resolved, options)
 	if err != nil {
 		return nil, exit.Usage(err)

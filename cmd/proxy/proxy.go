@@ -45,6 +45,7 @@ type Options struct {
 	guards     toolset.Guards
 }
 
+// New returns the command proxy; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{
 		Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, PassSignals: f.PassSignals,

@@ -32,8 +32,8 @@ func (r *Printer) AddNext(result *exec.Result, path string) {
 	case errors.As(result.Err, &visit): // the same, once someone has been there
 		result.Next = r.Out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.Line.Args...)...))
 		return
-	case kind == fault.KindAuth && r.Line.Url != "":
-		result.Next = exec.PasteLine("toolx", "auth", "login", r.Line.Url)
+	case kind == fault.KindAuth && r.Line.URL != "":
+		result.Next = exec.PasteLine("toolx", "auth", "login", r.Line.URL)
 		return
 	case kind == fault.KindAuth && server != "" && !r.Line.AdHoc:
 		words = []string{"auth", "login", server}

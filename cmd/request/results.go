@@ -131,19 +131,19 @@ func (r *Printer) Save(folder string, result *exec.Result) error {
 }
 
 // PrintReply prints a result as call does.
-func (p *Printer) PrintReply(
-	ctx context.Context, result *exec.Result, options ReplyFlags, r Request, jq *render.JQ,
+func (r *Printer) PrintReply(
+	ctx context.Context, result *exec.Result, options ReplyFlags, request Request, jq *render.JQ,
 ) error {
-	if r.Show != nil {
-		return r.Show(result)
+	if request.Show != nil {
+		return request.Show(result)
 	}
-	if !result.Success || r.Text == nil {
-		return p.Print(ctx, result, options, jq)
+	if !result.Success || request.Text == nil {
+		return r.Print(ctx, result, options, jq)
 	}
-	p.Out.Live.Clear()
-	saveErr := p.Save(options.Save, result)
+	r.Out.Live.Clear()
+	saveErr := r.Save(options.Save, result)
 	var text bytes.Buffer
-	if err := r.Text(&text, result); err != nil {
+	if err := request.Text(&text, result); err != nil {
 		return err
 	}
 	shown := text.String()
@@ -152,11 +152,11 @@ func (p *Printer) PrintReply(
 		result.Truncated = &exec.Truncated{ShownBytes: int64(len(head)), TotalBytes: int64(len(shown))}
 		shown = head + "\n"
 	}
-	if _, err := io.WriteString(p.Out.Console.Out, shown); err != nil {
+	if _, err := io.WriteString(r.Out.Console.Out, shown); err != nil {
 		return err
 	}
 	if remark := render.TruncationRemark(result); remark != "" {
-		p.Out.Log.Warn(remark)
+		r.Out.Log.Warn(remark)
 	}
 	return saveErr
 }

@@ -38,6 +38,7 @@ type completeOptions struct {
 	known           map[string]string
 }
 
+// NewComplete returns the command complete; run runs it.
 func NewComplete(f *factory.Factory, run cli.RunFunc[completeOptions]) *cobra.Command {
 	o := completeOptions{Out: f.Out, Requests: f.Requests}
 	formats := []string{"text", "json", "raw"}

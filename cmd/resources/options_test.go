@@ -53,6 +53,6 @@ func TestResourcesOptions(t *testing.T) {
 		{Args: []string{"raw", "m", "-", "--url", "https://h/mcp"}, Want: rawOptions{ReplyFlags: raw, name: "server", method: "m", params: "-"}},
 		{Args: []string{"raw", "s", "m", "{}", "more"}},
 		{Args: []string{"subscribe", "x:y", "--root", "d"}},
-		{Args: []string{"subscribe", "x:y", "--json"}, Want: watch.Options{Resources: []string{"x:y"}, Json: true, UpdatesOnly: true}},
+		{Args: []string{"subscribe", "x:y", "--json"}, Want: watch.Options{Resources: []string{"x:y"}, JSON: true, UpdatesOnly: true}},
 	}...)
 }

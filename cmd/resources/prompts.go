@@ -39,6 +39,7 @@ type PromptOptions struct {
 	Object string   // --args
 }
 
+// NewPrompts returns the command prompts.
 func NewPrompts(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts VERB",

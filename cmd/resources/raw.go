@@ -38,6 +38,7 @@ type rawOptions struct {
 	params string // JSON, @FILE, - or empty
 }
 
+// NewRaw returns the command raw; run runs it.
 func NewRaw(f *factory.Factory, run cli.RunFunc[rawOptions]) *cobra.Command {
 	o := rawOptions{Out: f.Out, Printer: f.Printer, Requests: f.Requests}
 	formats := []string{"raw", "json"}

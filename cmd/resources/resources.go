@@ -38,6 +38,7 @@ const resourceExits = `Exit codes: 0 success, 2 wrong usage or no server has it,
 server was not reached, 5 the server refused, 6 the protocol was broken, 124 timeout,
 130 interrupted.`
 
+// New returns the command resources.
 func New(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resources VERB",

@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/render"
 )
 
+// New returns the command secret.
 func New(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret set|list|remove [NAME]",

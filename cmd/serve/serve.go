@@ -36,6 +36,7 @@ type Options struct {
 	guards toolset.Guards
 }
 
+// New returns the command serve; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{

@@ -42,6 +42,7 @@ type initOptions struct {
 	Tools *toolset.Opener
 }
 
+// NewInit returns the command init; run runs it.
 func NewInit(f *factory.Factory, run cli.RunFunc[initOptions]) *cobra.Command {
 	o := initOptions{Out: f.Out, Tools: f.Tools}
 	return &cobra.Command{

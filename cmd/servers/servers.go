@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/fault"
 )
 
+// New returns the command servers; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[serversListOptions]) *cobra.Command {
 	o := serversListOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{

@@ -30,6 +30,7 @@ import (
 	"toolx/pkg/words"
 )
 
+// New returns the command session.
 func New(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session start|list|stop|restart|logs",

@@ -18,7 +18,7 @@ import (
 // Settings are what the flags say of stderr.
 type Settings struct {
 	Level   slog.Level // the lowest that is shown
-	Json    bool       // log records are JSON
+	JSON    bool       // log records are JSON
 	Quiet   bool       // no progress, and no remarks
 	Verbose bool       // reports have all details
 }
@@ -26,7 +26,7 @@ type Settings struct {
 // NewLogger makes the logger on stderr that the flags ask for. Secrets are masked
 // and text from servers is made safe before it is written.
 func NewLogger(out io.Writer, screen render.Screen, settings Settings, masker *mask.Masker) *slog.Logger {
-	if settings.Json {
+	if settings.JSON {
 		if screen.TTY {
 			out = SafeJSON{Out: out}
 		}

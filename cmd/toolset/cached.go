@@ -36,6 +36,7 @@ var errNoCatalogue = errors.New("no catalogue: the server has not been listed ye
 // CacheFlags choose between what servers answer now and what they answered before.
 type CacheFlags struct{ Cached, Refresh bool }
 
+// Declare adds the flags to cmd.
 func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Cached, "cached", false, "list what the catalogues have: start no server, and ask none")

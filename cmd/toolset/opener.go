@@ -47,7 +47,7 @@ func (a *Opener) Begin() error {
 		a.Out.Console.NoColor()
 	}
 	a.Out.Settings = streams.Settings{
-		Level: a.Flags.Level(), Json: a.Flags.LogFormat == "json", Quiet: a.Flags.Quiet, Verbose: a.Flags.Verbose,
+		Level: a.Flags.Level(), JSON: a.Flags.LogFormat == "json", Quiet: a.Flags.Quiet, Verbose: a.Flags.Verbose,
 	}
 	a.Out.Log = a.Out.Logger(a.Out.Live.Log())
 	// The SDK logs to slog's default in places; only toolx writes to stderr.
@@ -87,6 +87,7 @@ func (a *Opener) Kill() {
 // ShowProgress draws the progress of a call of the tool until stop is called; see streams.ShowProgress.
 func (a *Opener) ShowProgress(tool string) (stop func()) { return a.Out.ShowProgress(a.Bus, tool) }
 
+// OnClose has f called when the command ends.
 func (a *Opener) OnClose(f func(context.Context)) { a.closers = append(a.closers, f) }
 
 // toolboxConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
@@ -140,7 +141,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	}
 	options.SuggestUnknown = options.SuggestUnknown && a.Flags.LogFormat == "text"
 	events := newEventLog(a.Out.Log, a.Out.Mask, options)
-	a.Line.AdHoc, a.Line.Url = adHoc != nil, a.Flags.URL
+	a.Line.AdHoc, a.Line.URL = adHoc != nil, a.Flags.URL
 	a.Line.Launch = exec.LaunchWords(flags, a.Flags.URL, options.Server)
 	events.adHoc, events.launchWords = adHoc != nil, exec.LaunchWords(flags, a.Flags.URL, options.Server)
 	a.Bus.Subscribe(events.take)

@@ -33,6 +33,7 @@ type Options struct {
 	json         bool
 }
 
+// New returns the command trust; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Consent: f.Consent}
 	cmd := &cobra.Command{
@@ -79,6 +80,7 @@ func (o *Options) check() error {
 	return nil
 }
 
+// Run shows what a file would start and records the consent, or lists or revokes consents.
 func Run(ctx context.Context, o Options) error {
 	switch {
 	case o.list:

@@ -52,10 +52,12 @@ type Options struct {
 	Guards  toolset.Guards
 }
 
+// NewOptions returns options with the dependencies that f makes.
 func NewOptions(f *factory.Factory) Options {
 	return Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, Show: f.ShowTUI}
 }
 
+// New returns the command tui; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := NewOptions(f)
 	cmd := &cobra.Command{

@@ -31,6 +31,7 @@ type pingOptions struct {
 	json    bool
 }
 
+// NewPing returns the command ping; run runs it.
 func NewPing(f *factory.Factory, run cli.RunFunc[pingOptions]) *cobra.Command {
 	o := pingOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{

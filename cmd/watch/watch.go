@@ -42,17 +42,19 @@ type Options struct {
 	Command   []string // a command line after --
 	level     string
 	Resources []string // URIs, with their servers' names before them
-	Json      bool
+	JSON      bool
 	count     int
 	answers   person.AnswerFlags
 	// UpdatesOnly drops everything except resource updates.
 	UpdatesOnly bool
 }
 
+// WatchExits are the exit codes of commands that print notifications.
 const WatchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 authentication, 4 no server
 was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
 130 Ctrl-C.`
 
+// New returns the command watch; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Bus: f.Bus}
 	cmd := &cobra.Command{
@@ -78,11 +80,13 @@ one.
 	return cmd
 }
 
+// DeclareOutput adds the flags that say what is printed, and when to end.
 func (o *Options) DeclareOutput(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Json, "json", false, "print each as a line of JSON: time, server, method, params")
+	flags.BoolVar(&o.JSON, "json", false, "print each as a line of JSON: time, server, method, params")
 	flags.IntVar(&o.count, "count", 0, "end after `N` notifications; 0: never")
 }
 
+// Check returns a usage error if a value cannot be used.
 func (o *Options) Check() error {
 	if err := cli.OneOf("--level", o.level, append([]string{""}, cli.LogLevels...)...); err != nil {
 		return err
@@ -341,7 +345,7 @@ func (w *watcher) print() (done bool, err error) {
 func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count }
 
 func (w *watcher) printOne(n notification) error {
-	if w.o.Json {
+	if w.o.JSON {
 		return w.tools.Out.PrintJSON(n)
 	}
 	return w.tools.Out.PrintFields(n.Time.Format("15:04:05.000"), n.Server, n.text())

@@ -47,32 +47,50 @@ type reasonRow struct {
 
 func (r Reason) row() reasonRow {
 	return map[Reason]reasonRow{
-		NoKey: {fault.KindAuth, "{provider} needs a key: {variable} is not set",
-			"set {variable}, or use a local model: --provider ollama"},
-		KeyRefused: {fault.KindAuth, "{provider} refused the key in {variable} ({status}){detail}",
-			"check that {variable} has a key that is valid for {url}"},
+		NoKey: {
+			fault.KindAuth, "{provider} needs a key: {variable} is not set",
+			"set {variable}, or use a local model: --provider ollama",
+		},
+		KeyRefused: {
+			fault.KindAuth, "{provider} refused the key in {variable} ({status}){detail}",
+			"check that {variable} has a key that is valid for {url}",
+		},
 		NoCredit:    {fault.KindAuth, "the {provider} account has no credit{detail}", ""},
 		Unreachable: {fault.KindConnect, "{provider} does not respond at {url}{detail}", "{reachHint}"},
 		Busy:        {fault.KindConnect, "{provider} answered {status}{times}{detail}", "try again later"},
-		Unloadable: {fault.KindConnect, "{provider} cannot load model {model}{detail}",
-			"use a smaller model, or another one: --model " + defaultOllamaModel},
-		UnknownModel: {fault.KindNotFound, "{provider} has no model {model}",
-			"choose another with --model; {url}{models} lists them"},
+		Unloadable: {
+			fault.KindConnect, "{provider} cannot load model {model}{detail}",
+			"use a smaller model, or another one: --model " + defaultOllamaModel,
+		},
+		UnknownModel: {
+			fault.KindNotFound, "{provider} has no model {model}",
+			"choose another with --model; {url}{models} lists them",
+		},
 		NoTools: {fault.KindUsage, "model {model} cannot call tools{detail}", "use a model that can: --model"},
-		TooLong: {fault.KindUsage, "the conversation is too long for model {model}{detail}",
-			"send less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"},
+		TooLong: {
+			fault.KindUsage, "the conversation is too long for model {model}{detail}",
+			"send less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results",
+		},
 		BadRequest: {fault.KindUsage, "{provider} refused the request ({status}){detail}", ""},
 		BadAddress: {fault.KindUsage, "{url} is not {server}{detail}", "{addressHint}, such as {address}"},
 		Broken:     {fault.KindProtocol, "the response from {provider} broke off{detail}", "ask again"},
 		Stalled:    {fault.KindTimeout, "{provider} sent nothing for too long{detail}", "ask again"},
-		Refused: {fault.KindTool, "model {model} refused to answer{detail}",
-			"rephrase the question, or use another model: --model"},
-		CutOff: {fault.KindTool, "the response of model {model} was cut off in the middle of a tool call{detail}",
-			"ask for less at a time"},
-		BrokenCall: {fault.KindTool, "model {model} wrote a tool call that {provider} cannot read{detail}",
-			"ask again, send fewer tools (--tools), or use a larger model: --model"},
-		TooManyTurns: {fault.KindTool, "model {model} still calls tools after {turns} turns",
-			"allow more turns: --max-turns {moreTurns}"},
+		Refused: {
+			fault.KindTool, "model {model} refused to answer{detail}",
+			"rephrase the question, or use another model: --model",
+		},
+		CutOff: {
+			fault.KindTool, "the response of model {model} was cut off in the middle of a tool call{detail}",
+			"ask for less at a time",
+		},
+		BrokenCall: {
+			fault.KindTool, "model {model} wrote a tool call that {provider} cannot read{detail}",
+			"ask again, send fewer tools (--tools), or use a larger model: --model",
+		},
+		TooManyTurns: {
+			fault.KindTool, "model {model} still calls tools after {turns} turns",
+			"allow more turns: --max-turns {moreTurns}",
+		},
 	}[r]
 }
 

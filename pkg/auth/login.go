@@ -235,7 +235,8 @@ func (b *callback) accept(w http.ResponseWriter, req *http.Request) {
 	if got.failure != "" {
 		page(w, http.StatusOK, "The login was refused", "The terminal says why. You can close this page.")
 	} else {
-		page(w, http.StatusOK, "toolx has received the response", "The terminal says how it ended. You can close this page.")
+		page(w, http.StatusOK, "toolx has received the response",
+			"The terminal says how it ended. You can close this page.")
 	}
 	select {
 	case b.answers <- got:

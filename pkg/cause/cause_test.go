@@ -323,7 +323,8 @@ func TestAddonFixes(t *testing.T) {
 
 // TestGarbledPrompt: cmd.exe writes in the encoding of its system, which is not UTF-8.
 func TestGarbledPrompt(t *testing.T) {
-	c := Diagnose(Output{Stderr: []string{"'npx' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee"}})
+	const inGBK = "'npx' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee"
+	c := Diagnose(Output{Stderr: []string{inGBK}})
 	if c == nil || c.What != "npx is not installed" {
 		t.Errorf("got %+v", c)
 	}

@@ -117,7 +117,7 @@ func unconnected(o *output) *Cause {
 	c := unreachableCause(o, nil, networkCode().FindString(line), line, line)
 	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)
 	if notReady().MatchString(words) {
-		return notReadyCause(o, c, address, line)
+		return notReadyCause(c, address, line)
 	}
 	if address == "" || len(statuses) == 0 {
 		return c
@@ -137,7 +137,7 @@ func unconnected(o *output) *Cause {
 }
 
 // notReadyCause turns c into the cause of a service that was reached and is not ready yet.
-func notReadyCause(o *output, c *Cause, address, line string) *Cause {
+func notReadyCause(c *Cause, address, line string) *Cause {
 	service := cmp.Or(address, "what it depends on")
 	said := line
 	if at := notReady().FindStringIndex(line); at != nil { // what stands before it only says where it was caught

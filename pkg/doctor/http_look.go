@@ -189,8 +189,10 @@ func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr neti
 // newUnauthenticatedProber returns a prober that sends none of the entry's credentials.
 func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundTripper) *httpProber {
 	active := o.newRun("raw")
-	asker := &httpProber{Options: o, raw: base, address: &url.URL{}, evidence: e, bus: active.bus,
-		record: active.record}
+	asker := &httpProber{
+		Options: o, raw: base, address: &url.URL{}, evidence: e, bus: active.bus,
+		record: active.record,
+	}
 	if address, err := url.Parse(e.Launch.URL); err == nil {
 		address.User = nil
 		asker.address = address

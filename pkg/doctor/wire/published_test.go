@@ -397,9 +397,11 @@ func fullMessages() []spoken {
 		`"type":"array","items":{"type":"string","enum":["a"]},"minItems":1,"maxItems":2,"default":["a"]`,
 		`"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]},"minItems":1,"maxItems":2,"default":["a"]`,
 	} {
-		list = append(list, spoken{"",
+		list = append(list, spoken{
+			"",
 			request + `"elicitation/create","params":{"mode":"form","message":"a","task":{"ttl":1},"_meta":{"progressToken":1},"requestedSchema":` +
-				`{"$schema":"a","type":"object","required":["a"],"properties":{"a":{"title":"A","description":"a",` + field + `}}}}}`})
+				`{"$schema":"a","type":"object","required":["a"],"properties":{"a":{"title":"A","description":"a",` + field + `}}}}}`,
+		})
 	}
 	return list
 }

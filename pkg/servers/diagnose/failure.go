@@ -104,7 +104,7 @@ type Failure struct {
 
 // Of returns why the connection of a peer ended, with method as the request that was waiting.
 func Of(p *wire.Peer, method string) *Failure {
-	failure := *p.Failed().(*Failure) //nolint:forcetypeassert // all transports fail by one
+	failure := *p.Failed().(*Failure) //nolint:forcetypeassert,errorlint // all transports fail by one
 	failure.Waiting = method
 	return &failure
 }
@@ -338,6 +338,7 @@ func Labelled(name string, lines []string) []string {
 // LastOf returns the last n lines.
 func LastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
+// Program returns the name of the program that was started; empty for a server over HTTP.
 func (f *Failure) Program() string {
 	if len(f.Command) == 0 {
 		return "(none)"

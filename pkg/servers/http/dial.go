@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/state"
 )
 
-// HTTPOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies of
+// ClientOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies of
 // the environment.
 type ClientOptions struct {
 	// CACert is a PEM file of authorities that are trusted besides the system's
@@ -60,7 +60,7 @@ type HTTPBase struct {
 	made   atomic.Pointer[http.Transport] // by secure
 }
 
-// NewHTTPBase returns an HTTPBase for a server. The error concerns a file that cannot be used, and names it.
+// NewBase returns an HTTPBase for a server. The error concerns a file that cannot be used, and names it.
 func NewBase(launch *config.Resolved, options ClientOptions) (*HTTPBase, error) {
 	base := &HTTPBase{plain: newTransport(options)}
 	base.secure = sync.OnceValues(func() (*http.Transport, error) {

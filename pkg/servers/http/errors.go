@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// HTTPError says how an exchange with a server over HTTP failed: there was no response (Err), an unusable one (Status
+// Error says how an exchange with a server over HTTP failed: there was no response (Err), an unusable one (Status
 // and the fields after it), or one that broke off (both).
 type Error struct {
 	Verb    string   // GET, POST, DELETE

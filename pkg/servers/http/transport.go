@@ -88,7 +88,7 @@ type Transport struct {
 	asked bool
 }
 
-// RemoteOptions say how a server over HTTP is reached.
+// Options say how a server over HTTP is reached.
 type Options struct {
 	ClientOptions
 	Server     *config.Server
@@ -141,14 +141,17 @@ func (t *Transport) Reset() {
 	t.standing.Store(nil)
 }
 
+// Speak sets the protocol version that requests name in their headers.
 func (t *Transport) Speak(version string) {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	t.version = version
 }
 
+// NoStream returns a channel that is closed once the server has refused a stream of its own messages.
 func (t *Transport) NoStream() <-chan struct{} { return t.noStream }
 
+// Resuming returns how a broken stream is resumed.
 func (t *Transport) Resuming() wire.RetryPolicy { return t.RetryPolicy }
 
 // modern reports whether the revision is one without sessions.
@@ -294,6 +297,7 @@ func (t *Transport) retryBusy(ctx context.Context, method string, run func() err
 	}
 }
 
+// Send posts a message. It returns once the response has begun, or the message has been accepted.
 func (t *Transport) Send(ctx context.Context, f wire.Frame) error {
 	if wire.Closed(t.Done) {
 		return diagnose.Of(t.Peer, "")
@@ -410,11 +414,13 @@ func (t *Transport) settlePosts(ctx context.Context) {
 	}
 }
 
+// Kill ends the connection at once, without asking the server to end its session.
 func (t *Transport) Kill() {
 	t.Fail(t.NewFailure(diagnose.EndingClosed))
 	t.end()
 }
 
+// NewFailure returns why the connection ended.
 func (t *Transport) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	failure := &diagnose.Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
 	if t.address != nil {

@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// ProxyOptions say between whom Proxy stands.
+// Options are what the proxy connects, and how.
 type Options struct {
 	// In is what the client says, Out what it hears. Out is closed when the server
 	// closes its stdout, where it is an io.Closer.
@@ -48,7 +48,7 @@ type Options struct {
 // maxForeign is how many bytes of foreign text Proxy's events keep: it stands in for a stdout that nobody else sees.
 const maxForeign = 64 << 10
 
-// RunProxy runs a server and stands between it and a client, which only messages reach: MCP allows nothing else on a
+// Run runs a server and stands between it and a client, which only messages reach: MCP allows nothing else on a
 // server's stdout (basic/transports, stdio). It adds none of its own. A message's bytes stay as they are, unless they
 // are no line of valid JSON; messages come one a line and as soon as they are complete. What the client says goes to
 // the server as it comes.

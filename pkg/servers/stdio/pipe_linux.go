@@ -18,6 +18,7 @@ func readPipe(pipe *os.File, b []byte) (n int, err error) {
 	return pipe.Read(b)
 }
 
+// WritePipe writes all of b to a pipe. n is how many bytes were written.
 func WritePipe(pipe *os.File, b []byte) (n int, err error) {
 	if n = transfer(syscall.SYS_WRITE, syscall.RawConn.Write, pipe, b); n == len(b) {
 		return n, nil

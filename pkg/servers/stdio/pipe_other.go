@@ -6,6 +6,7 @@ import "os"
 
 func readPipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Read(b) }
 
+// WritePipe writes all of b to a pipe. n is how many bytes were written.
 func WritePipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Write(b) }
 
 // widen does nothing: a pipe is as wide as the system makes it.

@@ -80,7 +80,7 @@ type outgoing struct {
 	last             bool // close stdin instead of writing
 }
 
-// StdioOptions say how a server's process is started and talked to.
+// Options say how a server's process is started and talked to.
 type Options struct {
 	Server     string
 	Bus        *exec.Bus
@@ -135,6 +135,7 @@ func (t *Transport) Begin() error {
 	return nil
 }
 
+// RoundTrip sends a request and waits for its response.
 func (t *Transport) RoundTrip(
 	ctx context.Context, method string, params json.RawMessage, _ http.Header,
 ) (wire.Message, error) {
@@ -222,6 +223,7 @@ func (t *Transport) offer(f wire.Frame) bool {
 	}
 }
 
+// Send queues a message for the server's stdin, and returns once it is written.
 func (t *Transport) Send(ctx context.Context, f wire.Frame) error {
 	return t.enqueue(ctx, &outgoing{Frame: f})
 }
@@ -315,6 +317,7 @@ func (t *Transport) watch() {
 	}
 }
 
+// Announce lets events about the process out, which wait until the caller is ready for them.
 func (t *Transport) Announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
@@ -426,6 +429,7 @@ func (t *Transport) lookAt(failure *diagnose.Failure) {
 	failure.Unread = unreadIn(t.Process.Stdin)
 }
 
+// Question returns the question that the process has printed and waits for an answer to; empty if there is none.
 func (t *Transport) Question() string {
 	return cmp.Or(cause.Asks(string(t.Unfinished())), cause.Asks(t.log.pending()))
 }
@@ -442,12 +446,16 @@ func (t *Transport) Doing() string {
 	return text
 }
 
+// Unfinished returns the line of stdout that has no end yet.
 func (t *Transport) Unfinished() []byte { return t.stdout.Pending() }
 
+// ProcessID returns the id of the server's process.
 func (t *Transport) ProcessID() int { return t.Process.Cmd.Process.Pid }
 
+// Stderr returns the last n lines of stderr, how many there were in all, and the file that has them.
 func (t *Transport) Stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
 
+// CloseLog waits until stderr has been read to its end, and closes its file.
 func (t *Transport) CloseLog(ctx context.Context) { t.log.close(ctx) }
 
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
@@ -463,6 +471,7 @@ func (t *Transport) Exited(ctx context.Context) bool {
 // Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
 func (t *Transport) Terminate() { t.Process.Group.Terminate() }
 
+// ExitText returns how a process ended, such as "exit status 3" or "signal: killed".
 func ExitText(state *os.ProcessState) string {
 	if signal := signalName(state); signal != "" {
 		return "signal: " + signal
@@ -477,6 +486,7 @@ func entryOf(launch *config.Resolved) cause.Entry {
 	return cause.Entry{Typed: launch.Typed, Variable: launch.Variable}
 }
 
+// CommandOf returns the program of an entry with its arguments.
 func CommandOf(launch *config.Resolved) []string {
 	return append([]string{launch.Command}, launch.Args...)
 }

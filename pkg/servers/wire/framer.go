@@ -5,6 +5,7 @@ import "bytes"
 // lineEnd says how a line of stdout ended.
 type lineEnd int
 
+// How a line of stdout ends.
 const (
 	EndNewline lineEnd = iota // as it should
 	endIdle                   // no newline, and nothing more for a while

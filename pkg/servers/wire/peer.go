@@ -47,6 +47,7 @@ type Peer struct {
 	late          bool // a request was answered after it was given up
 }
 
+// NewPeer returns a peer that reports what passes on bus.
 func NewPeer(server string, bus *exec.Bus) *Peer {
 	return &Peer{
 		Server: server, Bus: bus,
@@ -61,6 +62,7 @@ func NewPeer(server string, bus *exec.Bus) *Peer {
 	}
 }
 
+// RPC returns p, for transports that embed it.
 func (p *Peer) RPC() *Peer { return p }
 
 // firstID returns the first id of a session. It is random, so that a text that a server passes on (a page that it
@@ -189,6 +191,7 @@ func (p *Peer) Notified() {
 	p.notifications++
 }
 
+// BeginsSession reports whether method is the first request of a session.
 func BeginsSession(method string) bool {
 	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
 }

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
+// Malformed returns the reply to a request whose response cannot be read.
 func Malformed(method string, reason error) Reply {
 	return Reply{Err: &exec.MalformedError{What: "the reply to " + method, Reason: reason}}
 }
@@ -150,6 +151,7 @@ func (p *Peer) answersNotification(m Message) bool {
 	return !ok || len(members) == 0
 }
 
+// Odd reports a message that breaks the rules, and whether it was used all the same.
 func (p *Peer) Odd(class Class, m Message, number int, used bool) {
 	p.oddIn(p.Phase(), class, "", m, number, used)
 }

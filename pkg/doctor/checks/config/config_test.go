@@ -297,8 +297,10 @@ func TestFleet(t *testing.T) {
   dead: {command: %[1]q, args: [exit0-early]}
 `, program))
 	fleet := doctor.Examine(context.Background(), loaded, loaded.Servers, doctortest.Options())
-	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"tool-name-collision", "tools-all-servers",
-		"tokens-all-servers"}})
+	report := doctor.Judge(fleet, doctor.Selection{Only: []string{
+		"tool-name-collision", "tools-all-servers",
+		"tokens-all-servers",
+	}})
 	text := doctortest.Summary(report)
 	for _, want := range []string{
 		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "tools of 2 servers use about",

@@ -4,6 +4,7 @@ package handshake
 
 import (
 	"embed"
+
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/wire"
 )

@@ -314,8 +314,10 @@ func TestListUnstable(t *testing.T) {
 
 func TestNotificationAnswered(t *testing.T) {
 	began := time.Now()
-	odd := wire.OddFrame{Class: wire.ClassNotificationReply,
-		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
+	odd := wire.OddFrame{
+		Class: wire.ClassNotificationReply,
+		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`),
+	}
 	odd.At = began.Add(time.Millisecond)
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began},

@@ -3,6 +3,7 @@ package rpc
 
 import (
 	"embed"
+
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/wire"
 )

@@ -16,9 +16,6 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// onPing makes a fault concern the answer to ping, which toolx asks for itself.
-func onPing(mode string) []string { return []string{mode, "--on", "ping"} }
-
 // TestShapeOfAnUnknownTool: a wrong answer that only the doctor's own calls get is a warning that says so.
 func TestShapeOfAnUnknownTool(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":7,"error":`
@@ -160,8 +157,10 @@ func TestSurvivingALine(t *testing.T) {
 		return run
 	}
 	atCall := []*evidence.Exchange{{Method: "tools/call"}}
-	parseError := wire.OddFrame{Class: wire.ClassIDNull,
-		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
+	parseError := wire.OddFrame{
+		Class: wire.ClassIDNull,
+		Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`),
+	}
 	for _, test := range []struct {
 		what  string
 		e     *evidence.Evidence
@@ -209,8 +208,10 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 		return frame
 	}
 	const garbled = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`
-	ping := &evidence.Exchange{Method: "ping", ID: "7", At: at(10), Took: 5 * time.Millisecond,
-		Frame: []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`)}
+	ping := &evidence.Exchange{
+		Method: "ping", ID: "7", At: at(10), Took: 5 * time.Millisecond,
+		Frame: []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`),
+	}
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Began: began, Marks: map[string]time.Time{"garbage": at(5), "notification": at(4)},
 		Exchanges: []*evidence.Exchange{ping},

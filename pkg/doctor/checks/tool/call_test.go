@@ -53,8 +53,10 @@ func TestCallFailed(t *testing.T) {
 func TestACallThatEndsTheServer(t *testing.T) {
 	t.Parallel()
 	options := doctortest.Options()
-	options.Calls = []evidence.Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo",
-		Arguments: json.RawMessage(`{"message":"x"}`)}}
+	options.Calls = []evidence.Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {
+		Tool:      "echo",
+		Arguments: json.RawMessage(`{"message":"x"}`),
+	}}
 	fleet := doctortest.Examine(t, options, "good")
 	report := doctor.Judge(fleet, doctor.Selection{Only: []string{"call-failed", "exit-during-request"}})
 	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" ||
@@ -85,8 +87,10 @@ func TestAHungCall(t *testing.T) {
 	options := doctortest.Options()
 	options.Waits.Answer = 200 * time.Millisecond // the calls of a tool that does not exist hang as well
 	options.CallTimeout = 50 * time.Millisecond
-	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {Tool: "fail",
-		Arguments: json.RawMessage(`{}`)}}
+	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {
+		Tool:      "fail",
+		Arguments: json.RawMessage(`{}`),
+	}}
 	fleet := doctortest.Examine(t, options, "silent-call")
 	report := judge(fleet)
 	found := doctortest.Findings(t, report, "call-failed")

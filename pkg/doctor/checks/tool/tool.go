@@ -3,6 +3,7 @@ package tool
 
 import (
 	"embed"
+
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"

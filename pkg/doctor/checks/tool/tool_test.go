@@ -266,8 +266,10 @@ func FuzzLint(f *testing.F) {
 	for _, definition := range definitions {
 		f.Add([]byte(definition))
 	}
-	for _, text := range []string{`null`, `[]`, `{"name":"\ud800"}`, `{"inputSchema":{"$id":"%zz","$ref":"%zz#/"}}`,
-		`{"inputSchema":{"$ref":"#/properties","properties":{"$ref":"#"}}}`} {
+	for _, text := range []string{
+		`null`, `[]`, `{"name":"\ud800"}`, `{"inputSchema":{"$id":"%zz","$ref":"%zz#/"}}`,
+		`{"inputSchema":{"$ref":"#/properties","properties":{"$ref":"#"}}}`,
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, definition []byte) {
@@ -360,8 +362,10 @@ func TestFakeLists(t *testing.T) {
 func TestGoodServerHasNothingWrong(t *testing.T) {
 	t.Parallel()
 	options := doctortest.Options()
-	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`,
-		"echo": `{"message":"hello"}`} {
+	for tool, arguments := range map[string]string{
+		"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`,
+		"echo": `{"message":"hello"}`,
+	} {
 		options.Calls = append(options.Calls, evidence.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
 	}
 	report := judge(doctortest.Examine(t, options, "good"))
