@@ -86,7 +86,8 @@ func arrows() map[string][]string {
 	// Who uses sessions sees what passes over them, and why they fail.
 	for folder, allowed := range table {
 		if slices.Contains(allowed, "pkg/servers") {
-			table[folder] = append(allowed, "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose", "pkg/servers/wire")
+			table[folder] = append(allowed,
+				"pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose", "pkg/servers/wire")
 		}
 	}
 	return table

@@ -201,7 +201,7 @@ func TestServeUnreadAnswers(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &s.stderr)
 	}
-	if want := "warning: not all requests are answered"; !strings.HasPrefix(s.stderr.String(), want) {
+	if want := "warning: some requests have no response"; !strings.HasPrefix(s.stderr.String(), want) {
 		t.Errorf("%q on stderr, want %q", &s.stderr, want)
 	}
 }

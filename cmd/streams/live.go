@@ -79,15 +79,29 @@ func (l *LiveLine) Show(line string) {
 // Flush waits until all that was written has reached stderr, or ctx ends.
 func (l *LiveLine) Flush(ctx context.Context) { _ = l.out.Flush(ctx) }
 
-// inOrder is a stdout that is the same file as stderr: what was written to stderr before stands before it.
+// inOrder is a stdout that is the same file as stderr: what was written to stderr before stands before it, and nothing
+// is written into a form.
 type inOrder struct {
 	out    io.Writer
 	before *LiveLine
 }
 
 func (o inOrder) Write(p []byte) (int, error) {
+	if o.before.keep(p) {
+		return len(p), nil
+	}
 	o.before.Flush(context.Background())
 	return o.out.Write(p)
+}
+
+// keep keeps p, however long, until the end of a Pause, and reports whether there is one.
+func (l *LiveLine) keep(p []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paused {
+		l.kept = append(l.kept, p...)
+	}
+	return l.paused
 }
 
 // Clear takes the live line away.
@@ -123,13 +137,16 @@ func (l *LiveLine) Pause() (resume func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.paused = true
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.paused = false
-		_, _ = l.out.Write(l.kept)
-		l.kept = nil
-	}
+	return l.resume
+}
+
+// resume writes what was kept.
+func (l *LiveLine) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.paused = false
+	_, _ = l.out.Write(l.kept)
+	l.kept = nil
 }
 
 // Mute drops what is written until the returned function is called: something else has the terminal.

@@ -79,8 +79,9 @@ func (o *Streams) OutScreen() render.Screen {
 // Person reports whether a person at the terminal can answer a question.
 func (o *Streams) Person() bool { return o.Console.InTTY && o.Console.ErrTTY }
 
-// Flush waits until stderr has taken everything, for at most flushTime where that is set.
+// Flush waits until stderr has taken everything, for at most FlushTime where that is set. No form is open any more.
 func (o *Streams) Flush() {
+	o.Live.resume()
 	ctx := context.Background()
 	if o.FlushTime > 0 {
 		var cancel context.CancelFunc

@@ -364,7 +364,8 @@ func TestNobodyThere(t *testing.T) {
 		t.Errorf("the authorization server was asked for %q", w.paths)
 	}
 	w.bare = true
-	w.wantError(transport, "", "it requires authorization (401) and does not say how to get it", "-H 'Authorization: Bearer …'")
+	w.wantError(transport, "", "it requires authorization (401) and does not say how to get it",
+		"-H 'Authorization: Bearer …'")
 }
 
 func TestNobodyThereToStepUp(t *testing.T) {
@@ -667,7 +668,8 @@ func TestRefreshThatIsRefused(t *testing.T) {
 	transport := Transport(http.DefaultTransport, alone)
 	w.wantError(transport, "", "its login is no longer valid: invalid_grant (told so)", "toolx auth login remote")
 	before := len(w.tokens)
-	w.wantError(Transport(http.DefaultTransport, alone), "", "its login is no longer valid: the token cannot be renewed",
+	w.wantError(Transport(http.DefaultTransport, alone), "",
+		"its login is no longer valid: the token cannot be renewed",
 		"toolx auth login remote")
 	if len(w.tokens) != before {
 		t.Error("a dead refresh token was tried again")

@@ -38,11 +38,11 @@ type Options struct {
 	// Outward carries requests to authorization servers; nil means that below.
 	Outward http.RoundTripper
 
-	// Visit opens an address for the user, or prints it. If it is nil no user can be asked, and a server that requires a
-	// login fails at once.
+	// Visit opens an address for the user, or prints it. If it is nil no user can be asked, and a server that requires
+	// a login fails at once.
 	Visit func(ctx context.Context, address string) error
-	// Paste waits for the address that the browser ended at, for browsers that cannot reach this machine; wrong says what
-	// is wrong with the previous one, nil for the first. If Paste is nil, only the browser can complete the login.
+	// Paste waits for the address that the browser ended at, for browsers that cannot reach this machine; wrong says
+	// what is wrong with the previous one, nil for the first. If Paste is nil, only the browser can complete the login.
 	Paste func(ctx context.Context, wrong error) (string, error)
 	// LoginTime is how long that may take; zero means defaultLoginTime, less than zero that there is no limit.
 	LoginTime time.Duration

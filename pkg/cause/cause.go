@@ -162,7 +162,8 @@ func quotedCause(o *output) *Cause {
 // idle returns the cause of a program that exited without an error.
 func idle() *Cause {
 	return &Cause{
-		Kind: Idle, What: "it exited without an error, like a program that is not a server", Fixes: []string{NoServerFix},
+		Kind: Idle, What: "it exited without an error, like a program that is not a server",
+		Fixes: []string{NoServerFix},
 	}
 }
 

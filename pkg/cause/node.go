@@ -106,8 +106,8 @@ func unbuiltFixes(o *output, name string) []string {
 		}
 	case pnpmFolder().MatchString(output):
 		return []string{
-			"pnpm does not run install scripts by default: add --allow-build=" + name + " to args of pnpm dlx, before " +
-				"the package; in a project pnpm approve-builds",
+			"pnpm does not run install scripts by default: add --allow-build=" + name +
+				" to args of pnpm dlx, before the package; in a project pnpm approve-builds",
 		}
 	case denoFolder().MatchString(output):
 		return []string{

@@ -226,7 +226,8 @@ func TestEffectsAreTold(t *testing.T) {
 		t.Errorf("a file whose servers are broken wants consent: %q", p.Effects())
 	}
 	one := &UntrustedError{Servers: []string{"a", "b", "c", "d", "e", "f", "g"}, File: "/tmp/a b;$(id)'/.mcp.json"}
-	if text := one.Error(); !strings.HasPrefix(text, "servers 'a', 'b', 'c', 'd', 'e' and 2 more are not started: ") {
+	if text := one.Error(); !strings.HasPrefix(text, "/tmp/a b;$(id)'/.mcp.json is not trusted: "+
+		"servers 'a', 'b', 'c', 'd', 'e' and 2 more were not started") {
 		t.Error(text)
 	}
 	if hint := one.Hint(); !strings.HasPrefix(hint, `toolx trust '/tmp/a b;$(id)'\''/.mcp.json' shows`) {

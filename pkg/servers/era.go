@@ -75,8 +75,8 @@ func (h *handshake) modernAlone(ctx context.Context) error {
 	return h.pinned(h.modern(ctx, h.dial.Protocol, 0), h.dial.Protocol)
 }
 
-// initializeFirst performs the handshake with a server on stdio. Today's servers on stdio all know initialize and answer
-// it fastest, so that is asked first; a server that refuses it may be one of the revision without it.
+// initializeFirst performs the handshake with a server on stdio. Today's servers on stdio all know initialize and
+// answer it fastest, so that is asked first; a server that refuses it may be one of the revision without it.
 func (h *handshake) initializeFirst(ctx context.Context) error {
 	switch {
 	case h.dial.pinsModern():

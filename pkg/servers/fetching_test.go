@@ -56,7 +56,9 @@ func TestHintOfFetchingCommand(t *testing.T) {
 		"uvx":          "uvx may still be fetching the server",
 		"node":         "it may need an argument that makes it speak MCP on stdio",
 	} {
-		err := &ConnectError{Last: &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize", Command: []string{program}}}
+		err := &ConnectError{Last: &diagnose.Failure{
+			Ending: diagnose.EndingSilent, Waiting: "initialize", Command: []string{program},
+		}}
 		if got := err.Hint(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", program, got)
 		}

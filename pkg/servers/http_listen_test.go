@@ -154,7 +154,8 @@ func TestStandingStreamOfAServerThatIsGone(t *testing.T) {
 	site.CloseClientConnections()
 	err := <-ended
 	var failure *diagnose.Failure
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone || fault.KindOf(err) != fault.KindProtocol {
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone ||
+		fault.KindOf(err) != fault.KindProtocol {
 		t.Fatalf("%v", err)
 	}
 	host := strings.TrimPrefix(site.URL, "http://")
@@ -329,7 +330,8 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 		}
 		err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
 		var failure *diagnose.Failure
-		if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone || fault.KindOf(err) != fault.KindProtocol {
+		if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone ||
+			fault.KindOf(err) != fault.KindProtocol {
 			t.Errorf("%v", err)
 		}
 	})

@@ -338,7 +338,8 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		}
 		// The end of a stream may be late once; that is no failure.
 		if opened > 2 {
-			t.Errorf("streams %v: %d connections for %d exchanges", events, opened, len(of[wire.HTTPExchange](s.events)))
+			t.Errorf("streams %v: %d connections for %d exchanges", events, opened,
+				len(of[wire.HTTPExchange](s.events)))
 		}
 	}
 }

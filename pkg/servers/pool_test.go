@@ -156,7 +156,8 @@ func TestLossIsTold(t *testing.T) {
 		if result.Success {
 			t.Error("the call succeeded")
 		}
-		if lost := <-told; lost.Server != "fake" || lost.Why.Ending != diagnose.EndingClosedStdout || !lost.Why.Lives() {
+		if lost := <-told; lost.Server != "fake" || lost.Why.Ending != diagnose.EndingClosedStdout ||
+			!lost.Why.Lives() {
 			t.Errorf("told %+v", lost)
 		}
 		if failure := session.Err(); failure == nil || failure.Ending != diagnose.EndingClosedStdout {

@@ -76,7 +76,9 @@ func TestPolicy(t *testing.T) {
 // TestRetries: an explicit number of retries is kept whatever the failure, but for a missing program; a failure of an
 // unknown kind is retried only where nobody is debugging (MCP-6).
 func TestRetries(t *testing.T) {
-	unknown := &diagnose.Failure{Ending: diagnose.EndingExited, StderrTail: []string{"no luck"}, Stderr: []string{"no luck"}}
+	unknown := &diagnose.Failure{
+		Ending: diagnose.EndingExited, StderrTail: []string{"no luck"}, Stderr: []string{"no luck"},
+	}
 	configured, given := &config.Server{Name: "x"}, config.AdHoc([]string{"x"}, "", nil)
 	for _, test := range []struct {
 		failure *diagnose.Failure
@@ -141,7 +143,8 @@ func TestARefusalHasTheWordsBeforeIt(t *testing.T) {
 	s := newStage(t, ample, "init-error", "--stderr", said)
 	err := s.open()
 	var failure *diagnose.Failure
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused || !slices.Contains(failure.StderrTail, said) {
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused ||
+		!slices.Contains(failure.StderrTail, said) {
 		t.Errorf("failure is %+v", failure)
 	}
 }

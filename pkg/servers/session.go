@@ -190,7 +190,9 @@ func (d dial) remote() mcphttp.Options {
 
 // NewRaw returns a Raw for a server. It sends nothing yet, but runs the headersCommand of the entry. The error is a
 // *diagnose.Failure, or ctx's.
-func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved, options Options) (*mcphttp.Raw, error) {
+func NewRaw(
+	ctx context.Context, server *config.Server, launch *config.Resolved, options Options,
+) (*mcphttp.Raw, error) {
 	return mcphttp.OpenRaw(ctx, options.dial(server, launch).remote())
 }
 

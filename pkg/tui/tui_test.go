@@ -265,7 +265,9 @@ func TestPageOfAStart(t *testing.T) {
 		Server: "late", Ending: diagnose.EndingExited, How: "exit status 1",
 		StderrTail: []string{"connecting", "Error: DATABASE_URL is not set"}, Stdout: []string{"hello \x1b[2J"},
 	}
-	failed := servers.ConnectFailed{Head: wire.Head{At: at.At, Server: "late"}, Err: &servers.ConnectError{Server: "late", Last: failure}}
+	failed := servers.ConnectFailed{
+		Head: wire.Head{At: at.At, Server: "late"}, Err: &servers.ConnectError{Server: "late", Last: failure},
+	}
 	take(failed)
 	d.until("the doctor", func() bool { return d.m.servers.list[0].diagnosis.err != nil })
 	d.shows("▾ late ✗ DATABASE_URL is not", "✗ DATABASE_URL is not set", "connecting", "hello", "the doctor is out")
@@ -578,19 +580,19 @@ func TestRemoteServersPage(t *testing.T) {
 // does later changes nothing, and it can still be stopped.
 func TestLostServer(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
-	at := exec.Time{At: noon()}
+	zwave := wire.Head{At: noon(), Server: "zwave"}
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
-	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 7}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
+	take(wire.ProcessStarted{Head: zwave, PID: 7}, servers.Connected{Head: zwave})
 	take(servers.SessionLost{
-		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
+		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
 	})
 	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
-	take(wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 0"})
+	take(wire.ProcessExited{Head: zwave, How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 
-	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 8}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
+	take(wire.ProcessStarted{Head: zwave, PID: 8}, servers.Connected{Head: zwave})
 	take(servers.SessionLost{
-		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdin},
+		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdin},
 	})
 	d.press("X")
 	d.shows("stop server zwave?")

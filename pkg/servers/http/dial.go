@@ -23,8 +23,8 @@ import (
 	"toolx/pkg/state"
 )
 
-// ClientOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies of
-// the environment.
+// ClientOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies
+// of the environment.
 type ClientOptions struct {
 	// CACert is a PEM file of authorities that are trusted besides the system's
 	// (--cacert), Insecure trusts every certificate (--insecure).

@@ -130,7 +130,8 @@ func (s *standingStream) refused(err error) (again bool) {
 		return false
 	case !no && (s.failures < s.Attempts || s.Busy()):
 		s.slowDown(s.RetryPolicy.Delay)
-		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, diagnose.Rounded(s.delay))
+		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err,
+			diagnose.Rounded(s.delay))
 		return true
 	case !s.answersPing():
 		return false
@@ -201,7 +202,8 @@ func IsCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
 // IsUnreachable reports whether the error comes from the network, or from a gateway before the server.
 func IsUnreachable(err error) bool {
 	var failure *diagnose.Failure
-	return errors.As(err, &failure) && (failure.Ending == diagnose.EndingUnavailable || failure.Ending == diagnose.EndingUnanswered)
+	return errors.As(err, &failure) &&
+		(failure.Ending == diagnose.EndingUnavailable || failure.Ending == diagnose.EndingUnanswered)
 }
 
 // AsGone turns the error of an unreachable server into one of a server that was reachable before.

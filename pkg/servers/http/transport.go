@@ -289,7 +289,8 @@ func (t *Transport) retryBusy(ctx context.Context, method string, run func() err
 		if deadline, ok := ctx.Deadline(); wait > t.Longest || ok && time.Until(deadline) < wait {
 			return err
 		}
-		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method, diagnose.Rounded(wait))
+		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method,
+			diagnose.Rounded(wait))
 		if !wire.Waited(ctx, wait) {
 			return err
 		}

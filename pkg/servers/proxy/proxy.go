@@ -58,8 +58,9 @@ const maxForeign = 64 << 10
 //
 // It returns when the server has ended, and nothing that it started is left. code is the server's exit status, or 128
 // and the number of the signal that ended it. When In ends, so does the server's stdin; when the server is then silent
-// for stdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *diagnose.Failure where the
-// server could not be started, else what writing to the client failed with. A read of In that blocks is left behind.
+// for stdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *diagnose.Failure where
+// the server could not be started, else what writing to the client failed with. A read of In that blocks is left
+// behind.
 func Run(server *config.Server, launch *config.Resolved, options Options) (code int, err error) {
 	if options.Secret != nil {
 		options.Secret(launch.Secrets...)

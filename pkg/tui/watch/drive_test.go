@@ -146,7 +146,9 @@ func stderrLine(ms int, server, text string) exec.Event {
 }
 
 func processStarted(ms int, server string) exec.Event {
-	return wire.ProcessStarted{Head: wire.Head{At: after(ms).At, Server: server}, PID: 4711, Command: []string{"node", "server.js"}}
+	return wire.ProcessStarted{
+		Head: wire.Head{At: after(ms).At, Server: server}, PID: 4711, Command: []string{"node", "server.js"},
+	}
 }
 
 // stderrLines are n lines, numbered from 0.

@@ -74,7 +74,9 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	case 5:
 		return wire.PollutedLine{Head: wire.Head{At: at.At, Server: server}, Class: wire.ClassText, Text: raw}
 	case 6:
-		return wire.OddFrame{Head: wire.Head{At: at.At, Server: server}, Class: wire.ClassIDNull, Bytes: raw, Used: kind%2 == 0}
+		return wire.OddFrame{
+			Head: wire.Head{At: at.At, Server: server}, Class: wire.ClassIDNull, Bytes: raw, Used: kind%2 == 0,
+		}
 	case 7:
 		return wire.LogMessage{Head: wire.Head{At: at.At, Server: server}, Level: text, Logger: text, Data: raw}
 	case 8:
