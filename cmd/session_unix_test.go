@@ -494,7 +494,7 @@ func TestSessionServerKilled(t *testing.T) {
 		t.Fatalf("the session is %+v", w.session("s"))
 	}
 	stderr := w.want(0, "1", "call", "s__count")
-	if !strings.Contains(stderr, "is started anew: what it kept in memory is lost") {
+	if !strings.Contains(stderr, "was restarted: what it kept in memory is lost") {
 		t.Errorf("nothing says that the state is lost: %s", stderr)
 	}
 	w.sessions()

@@ -33,7 +33,7 @@ func NewSources(k *Keyboard, flags *cli.Flags) *config.Sources {
 			secret, err := stores.Secrets().Get(ctx, name)
 			if errors.Is(err, keyring.ErrNone) {
 				err = fault.Usage("toolx secret has put it into the keyring, and there is none here",
-					"toolx secret set "+exec.ShellLine(name)+" keeps it in a file that only you can read")
+					"toolx secret set "+exec.ShellLine(name)+" stores it in a file that only you can read")
 			}
 			return secret, err
 		},

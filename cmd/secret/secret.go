@@ -189,7 +189,7 @@ func runSecretList(_ context.Context, o listOptions) error {
 		}
 	}
 	if len(names) == 0 {
-		o.Out.Say("no secret is kept; toolx secret set NAME keeps one")
+		o.Out.Say("no secrets are stored; toolx secret set NAME stores one")
 	}
 	return nil
 }

@@ -226,7 +226,7 @@ func (e Editor) settlePaths(server *config.Server, file config.File) error {
 func (e Editor) pointToSecrets(name string, server *config.Server) {
 	tell := func(what, flag, prefix string) {
 		e.Tools.Out.Log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
-		e.Tools.Out.Say("hint: %s keeps it in the keyring; then add the server again with "+
+		e.Tools.Out.Say("hint: %s stores it in the keyring; then add the server again with "+
 			"%s '%s${keyring:%s}' --replace",
 			exec.ShellLine("toolx", "secret", "set", name), flag, render.Safe(prefix), name)
 	}

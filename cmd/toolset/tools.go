@@ -252,7 +252,7 @@ func (b *Set) NeedServers(name string) error {
 	}
 	missing := fault.Usage("no server is configured",
 		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
-			"keeps it, and toolx init writes a config from what it finds here and in other clients")
+			"saves it, and toolx init writes a config from what it finds here and in other clients")
 	missing.Server = name
 	if len(b.Config().Servers) > 0 {
 		missing.Message, missing.Server = "every server of the config is disabled", ""

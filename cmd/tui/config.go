@@ -32,7 +32,7 @@ func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
 	server := c.box.Server(name)
 	if server.OnCommandLine() || server.File() == "" {
 		return "", 0, fault.Usage("the server was given on the command line, and has no entry",
-			"toolx servers add NAME -- COMMAND… keeps one")
+			"toolx servers add NAME -- COMMAND… adds one")
 	}
 	file := serverscmd.NamedFile(server.File(), server.Project() != nil)
 	if (serverscmd.Editor{Tools: c.box.Opener}).IsTrusted(file) {

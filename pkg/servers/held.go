@@ -369,7 +369,7 @@ func (h *handshake) tellHeld(w *welcome) {
 				"--fresh restarts it", file.Path, h.Name))
 		}
 	}
-	restart := "; toolx session restart " + exec.ShellLine(h.Name) + " starts it anew"
+	restart := "; toolx session restart " + exec.ShellLine(h.Name) + " restarts it"
 	if w.Identity != "" && w.Identity != h.dial.server.Identity() {
 		h.notice(slog.LevelWarn, fmt.Sprintf("the entry of server %q has changed since its session was started%s",
 			h.Name, restart))

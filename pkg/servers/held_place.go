@@ -169,7 +169,7 @@ func (s *Sessions) exists(key string) bool {
 // toolx has no protocol in common.
 var (
 	errNoHolder   = errors.New("no process holds the session")
-	errOtherToolx = errors.New("it is held by another version of toolx")
+	errOtherToolx = errors.New("it belongs to another version of toolx")
 )
 
 // connect connects with the holder of a session.

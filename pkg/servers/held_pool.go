@@ -42,7 +42,7 @@ func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, fo
 		return dial{}, false, ctx.Err()
 	}
 	if errors.Is(err, errOtherToolx) {
-		return dial{}, false, fault.Usage("the session of server '"+server.Name+"' is held by another version of toolx",
+		return dial{}, false, fault.Usage("the session of server '"+server.Name+"' belongs to another version of toolx",
 			"toolx session restart "+exec.ShellLine(server.Name)+"; --no-session goes past it")
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *Pool) tellDead(server *config.Server, key string) error {
 			"with (--env or --header) is not kept", "start it as before: toolx session start --as "+server.Name+" …")
 	}
 	p.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d held it): "+
-		"what the server kept in memory is lost, and it is started anew", server.Name, record.Holder))
+		"the server is restarted, and what it kept in memory is lost", server.Name, record.Holder))
 	p.holdAgain(server.Name, record)
 	return nil
 }
@@ -243,7 +243,7 @@ func (p *Pool) attempt(ctx context.Context, d *dial) (*Session, error) {
 	case heldNoMore(err): // it came to its end while it was asked
 		*d, err = p.prepare(ctx, d.server)
 	case notHeld(err) && !named:
-		p.note(fmt.Sprintf("server %q does not stay: %v", d.server.Name, err))
+		p.note(fmt.Sprintf("server %q will not keep running: %v", d.server.Name, err))
 		d.join, err = nil, nil
 	case fault.KindOf(err) == fault.KindAuth: // a holder cannot ask anybody
 		err = p.logIn(ctx, d.server)

@@ -270,7 +270,7 @@ func (d *failureData) failure() *diagnose.Failure {
 // SessionInfo describes a session that a holder keeps, as toolx session list shows it.
 type SessionInfo struct {
 	Record
-	// State is ready, starting, ended (the server has, and the next call starts it anew), not answering, or dead (the
+	// State is ready, starting, ended (the server has, and the next call restarts it), not answering, or dead (the
 	// holder has ended without being asked to).
 	State string
 	// PID is the process of the server, zero if there is none.

@@ -505,7 +505,7 @@ func (h *holder) tellLoss(c *client) {
 	h.ended = nil
 	c.put(eventLine(exec.Notice{
 		Time: exec.Now(), Level: slog.LevelWarn, Server: h.spec.Name, Text: fmt.Sprintf(
-			"server %q had ended (%s) and is started anew: what it kept in memory is lost", h.spec.Name, how),
+			"server %q had ended (%s) and was restarted: what it kept in memory is lost", h.spec.Name, how),
 	}))
 }
 

@@ -373,7 +373,7 @@ func (f *Failure) Kind() fault.Kind {
 func (f *Failure) Hint() string {
 	switch {
 	case f.Ending == EndingHolderSilent:
-		return "toolx session restart " + exec.ShellLine(f.Server) + " starts it anew; --no-session goes past it"
+		return "toolx session restart " + exec.ShellLine(f.Server) + " restarts it; --no-session goes past it"
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
 		return fault.HintOf(f.Reason)
 	}

@@ -51,7 +51,7 @@ func TestGoErrorsAreWorded(t *testing.T) {
 			_ = response.Body.Close()
 			t.Fatalf("%s: %s", location, response.Status)
 		}
-		want := address.Host + " redirects to what is no address (its header Location)"
+		want := address.Host + " redirects to an invalid address (Location header)"
 		if got := networkWords(err, address); got != want {
 			t.Errorf("%s: %q, want %q", location, got, want)
 		}

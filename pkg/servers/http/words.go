@@ -46,7 +46,7 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from " + peer
 	case strings.Contains(err.Error(), badLocation):
-		return peer + " redirects to what is no address (its header Location)"
+		return peer + " redirects to an invalid address (Location header)"
 	case errors.Is(err, errTooLarge):
 		return "the answer of " + peer + " is " + err.Error()
 	}

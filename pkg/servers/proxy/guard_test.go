@@ -150,7 +150,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 	}
 	if !slices.Equal(passes, []bool{true, false, false}) || len(*answers) != 2 ||
 		!strings.Contains((*answers)[0], "it is marked as destructive") ||
-		!strings.Contains((*answers)[0], "nobody can be asked behind toolx proxy") {
+		!strings.Contains((*answers)[0], "toolx proxy cannot ask anyone") {
 		t.Errorf("passes %v, answers %q", passes, *answers)
 	}
 }

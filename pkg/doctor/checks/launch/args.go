@@ -92,7 +92,7 @@ func askDockerFlags(e *evidence.Evidence) []check.Finding {
 	}{
 		{!run.Interactive && !told, "has no -i: the server's stdin is closed"},
 		{run.Tty, "has -t: a terminal merges stdout and stderr, and ends lines in CR LF"},
-		{run.Detached, "has -d: nobody reads the server's stdout"},
+		{run.Detached, "has -d: it detaches the server's stdout"},
 		{!run.Remove && run.Verb == "run", "has no --rm: every start leaves a stopped container behind"},
 	} {
 		if one.wrong {
