@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	osexec "os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,12 +37,23 @@ func gitFiles(ctx context.Context, folder string, limit time.Duration) ([]string
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	names := slices.DeleteFunc(strings.Split(listed.String(), "\x00"), func(name string) bool {
-		return name == "." || !filepath.IsLocal(filepath.FromSlash(name))
+		// The folder itself can be listed as a repository inside the one that a hostile .git names.
+		return path.Clean(name) == "." || !filepath.IsLocal(filepath.FromSlash(name))
 	})
-	slices.SortFunc(names, func(a, b string) int {
-		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
-	})
+	slices.SortFunc(names, walkOrder)
 	return slices.Compact(names), nil // a file with a conflict is listed once for each side
+}
+
+// walkOrder compares paths name by name. There can be millions, so it allocates nothing.
+func walkOrder(a, b string) int {
+	for {
+		nameA, restA, _ := strings.Cut(a, "/")
+		nameB, restB, _ := strings.Cut(b, "/")
+		if order := strings.Compare(nameA, nameB); order != 0 || restA == "" && restB == "" {
+			return order
+		}
+		a, b = restA, restB
+	}
 }
 
 // listing collects git's output, up to a bound.

@@ -207,3 +207,20 @@ func TestSearchStaysBelowTheFolder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A search ends although git lists the folder itself as a repository inside of the one that its .git file names.
+func TestSearchInARepositoryInsideItself(t *testing.T) {
+	outer := repository(t, map[string]string{"work/in/a": "needle"})
+	git(t, outer, "config", "core.worktree", filepath.Join(outer, "work"))
+	folder := filepath.Join(outer, "work", "in")
+	link := []byte("gitdir: " + filepath.Join(outer, ".git"))
+	if err := os.WriteFile(filepath.Join(folder, ".git"), link, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if listed := git(t, folder, "ls-files", "--others"); listed != "./" {
+		t.Skipf("this git lists %q", listed)
+	}
+	if got := filesIn(t, folder, ""); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+}

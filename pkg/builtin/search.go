@@ -252,6 +252,9 @@ func (s *searcher) hides(name string) bool {
 // listed searches the files of a folder that git lists.
 func (s *searcher) listed(ctx context.Context, names []string, path, shown string) error {
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if slices.ContainsFunc(strings.Split(name, "/"), s.hides) {
 			continue
 		}
@@ -309,7 +312,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 	}
 	s.report()
 	if s.read += int64(len(data)); s.read > maxSearchTotal {
-		return s.stop(exec.Bytes(maxSearchTotal) + " were read;  search a smaller folder, or give a glob")
+		return s.stop(exec.Bytes(maxSearchTotal) + " were read; search a smaller folder, or give a glob")
 	}
 	return s.lines(ctx, string(data), filepath.ToSlash(shown))
 }
