@@ -61,8 +61,9 @@ func (l *deadline) start(ctx context.Context, subject TimeoutError) (bounded con
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expire = func(after time.Duration, idle bool) {
-		subject.After, subject.Idle = after, idle
-		cancel(&subject)
+		timeout := subject // a Pause after the end leads here again, while others read the first one
+		timeout.After, timeout.Idle = after, idle
+		cancel(&timeout)
 	}
 	l.due, l.until = time.Now().Add(l.idle), time.Now().Add(l.max)
 	if l.idle > 0 || l.max > 0 {

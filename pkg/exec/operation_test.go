@@ -137,6 +137,23 @@ func TestProgressMovesTheDeadline(t *testing.T) {
 	})
 }
 
+// What happens after the end does not change its cause, which other goroutines read.
+func TestCauseOfATimeoutIsFinal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deadline{idle: time.Minute, max: 3 * time.Minute}
+		ctx, stop := d.start(t.Context(), TimeoutError{Tool: "t"})
+		defer stop()
+		<-ctx.Done()
+		before := context.Cause(ctx).Error()
+		time.Sleep(time.Hour) // of the bubble's own clock
+		Pause(ctx)()
+		time.Sleep(time.Second)
+		if after := context.Cause(ctx).Error(); after != before {
+			t.Errorf("%q became %q", before, after)
+		}
+	})
+}
+
 // A renewable limit ends when more returns nothing.
 func TestRenewableLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
