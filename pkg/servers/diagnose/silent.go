@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
@@ -68,8 +67,9 @@ func (p *start) doing() (what string, fixes []string) {
 	read := p.Unread == 0
 	switch s := p.State; {
 	case p.Busy():
-		return "it has used a full core for " + min(s.Used+s.Queued, p.Lived).Round(100*time.Millisecond).String(),
-			[]string{answerFirst + "; see where it computes, with a profiler or a debugger"}
+		return "it has used a full core for " + Rounded(min(s.Used+s.Queued, p.Lived)).String(), []string{
+			answerFirst + "; see where it computes, with a profiler or a debugger",
+		}
 	case s.Runs != "":
 		return "it runs " + words.Shorten(shapes.Text(s.Runs), mostOfCommand), []string{
 			"see whether that program ends: run the server's command in a terminal",

@@ -45,7 +45,7 @@ func TestStateExplains(t *testing.T) {
 			State: &procs.State{Runs: "npm install --token=hunter2secret acme", Used: 10 * time.Second},
 		},
 		"it has used a full core for 23s; last output: building the index": {
-			State: &procs.State{Used: 23 * time.Second}, Unread: 120, Stdout: []string{"building the index"},
+			State: &procs.State{Used: 23400 * time.Millisecond}, Unread: 120, Stdout: []string{"building the index"},
 		},
 		"it has used a full core for 29s":                  {State: &procs.State{Used: 9 * time.Second, Queued: 20 * time.Second}},
 		"it read the request and did not reply":            {State: &procs.State{Used: 22 * time.Second}},
