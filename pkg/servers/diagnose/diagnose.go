@@ -88,7 +88,9 @@ func (p *start) silentEnd() *cause.Cause {
 	switch p.How {
 	case unsettled:
 		if cmdline.Script(p.launch.Command, p.launch.Args, p.launch.Cwd, p.launch.Env) != "" {
-			return cause.Diagnose(cause.Output{Stderr: []string{"Detected unsettled top-level await"}})
+			c := cause.Diagnose(cause.Output{Stderr: []string{"Detected unsettled top-level await"}})
+			c.Line = "" // the process did not print it
+			return c
 		}
 	case "exit status 0":
 		return observed("it prints nothing and exits without an error, like a program that is not a server",

@@ -64,6 +64,17 @@ func TestEndsWithoutAWord(t *testing.T) {
 	}
 }
 
+// TestUnsettledAwait: old versions of Node only exit with 13, and no line is shown that the process did not print.
+func TestUnsettledAwait(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "server.mjs")
+	writeCode(t, script, "await new Promise(() => {})")
+	failure := &Failure{Ending: EndingExited, How: "exit status 13"}
+	c := failure.Explain(nil, &config.Resolved{Command: "node", Args: []string{script}}, time.Time{})
+	if c == nil || c.What != "Node exits: Detected unsettled top-level await" || c.Line != "" || len(c.Fixes) == 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // writeCode writes a program.
 func writeCode(t *testing.T, path, text string) {
 	t.Helper()
