@@ -57,6 +57,8 @@ func (h *handshake) run(ctx context.Context) error {
 // sharedServer is a transport to a server that another process has performed the handshake with.
 type sharedServer interface {
 	attach(ctx context.Context, watch bool) (*welcome, error)
+	// localFailure returns a Failure with what is known without asking that process, which may not understand.
+	localFailure(ending diagnose.Ending) *diagnose.Failure
 }
 
 // olderTransport is a transport whose servers may be of any era, and may know only an older form of it.

@@ -346,7 +346,7 @@ func (h *handshake) join(ctx context.Context, over sharedServer) error {
 	case errors.As(err, &failure) || err != nil && ctx.Err() != nil:
 		return err
 	case err != nil:
-		failure = h.link.NewFailure(diagnose.EndingUnusable)
+		failure = over.localFailure(diagnose.EndingUnusable)
 		failure.Reason = fmt.Errorf("server '%s': %w", h.Name, err)
 		return failure
 	}

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -364,6 +366,34 @@ func TestHeldByAnotherToolx(t *testing.T) {
 	}
 	if !strings.Contains(said, "was started by toolx test, and this is newer") {
 		t.Errorf("it says %s", said)
+	}
+}
+
+// A holder whose answer cannot be used is not asked why: it may not understand that question either.
+func TestHolderIsNotAskedAboutItsOwnAnswer(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	asked := make(chan string, 2)
+	go func() {
+		_ = newHeldConn(far, 1<<20).read(func(m wire.Message) {
+			asked <- m.Method
+			_, _ = far.Write(report{}.reply(m.ID))
+		})
+	}()
+	link := newHeld("s", near, nil)
+	defer link.Kill()
+	if err := link.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	h := &handshake{Session: &Session{requester: requester{Name: "s", link: link}}}
+	var failure *diagnose.Failure
+	err := h.join(t.Context(), link)
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingUnusable || failure.Final ||
+		!strings.Contains(err.Error(), errOtherToolx.Error()) {
+		t.Errorf("%+v", err)
+	}
+	if first := <-asked; first != methodAttach || len(asked) > 0 {
+		t.Errorf("the holder is asked %s, and %d more", first, len(asked))
 	}
 }
 
