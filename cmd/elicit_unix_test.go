@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -87,6 +88,23 @@ func TestFormsThatEndEarly(t *testing.T) {
 	w.await("missing 'name'")
 	w.press("ctrl+c")
 	w.end(130)
+}
+
+// TestFormRestoresTheTerminal ends toolx by signals while a form is open.
+func TestFormRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 130, syscall.SIGQUIT: 2} {
+		w := openProgram(t, 200, 40, buildToolx(t), "call", "echo", "message=hi", "--", "fakeserver", "--pids", "PIDS", "elicit")
+		w.await("missing 'name'")
+		raw := terminalMode(t, w.master)
+		if err := w.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		w.end(code)
+		if after := terminalMode(t, w.master); after == raw {
+			t.Errorf("%v leaves the terminal without echo and line editing", signal)
+		}
+	}
 }
 
 // TestPageOnTerminal shows the host of a page, asks, and opens it after a yes only.

@@ -18,11 +18,11 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens
 	}
 	defer release()
 	defer k.Out.Live.Pause()() // the form has the last lines of the terminal
-	form := tui.Inline{In: k.In, Out: k.Out.Console.Err, Color: k.Out.Console.ErrColor, ASCII: k.Out.ASCII()}
+	options := tui.Options{In: k.In, Out: k.Out.Console.Err, Color: k.Out.Console.ErrColor, ASCII: k.Out.ASCII()}
 	if opens {
-		form.OpenPage = auth.OpenBrowser
+		options.OpenPage = auth.OpenBrowser
 	}
-	given, err := form.Elicit(ctx, asked)
+	given, err := tui.Elicit(ctx, options, asked)
 	var interrupted *exec.InterruptedError
 	if errors.As(err, &interrupted) && k.Interrupt != nil {
 		k.Interrupt()

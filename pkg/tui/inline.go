@@ -2,41 +2,31 @@ package tui
 
 import (
 	"context"
-	"io"
 	"os"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
-	"toolx/pkg/tui/pane"
 )
 
-// Inline asks a server's question below the lines of a terminal, without the rest of the interface.
-type Inline struct {
-	In    io.Reader
-	Out   io.Writer
-	Color bool
-	ASCII bool
-	// OpenPage starts the browser; nil leaves pages to the user.
-	OpenPage func(context.Context, string) error
-}
-
-// Elicit asks the user for what a server wants to know. The end of the terminal is neither yes nor no. The error is
-// ctx's, or an *exec.InterruptedError after Ctrl-C.
-func (i Inline) Elicit(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
-	profile := profileOf(i.Out, os.Environ(), i.Color)
+// Elicit asks the user for what a server wants to know, below the lines of a terminal and without the rest of the
+// interface: of options it takes In, Out, OpenPage, Color, ASCII and Now. The end of the terminal is neither yes nor no.
+// The error is ctx's, or an *exec.InterruptedError after Ctrl-C.
+func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*servers.Elicited, error) {
+	profile := profileOf(options.Out, os.Environ(), options.Color)
+	options.Color = profile > colorprofile.ASCII
 	q := newQuestion(ctx, asked.Server)
 	q.elicitation, q.inline = asked, true
-	m := newInlineModel(ctx, Options{
-		OpenPage: i.OpenPage, Color: profile > colorprofile.ASCII, ASCII: i.ASCII, Now: time.Now,
-	}, q)
-	_, err := tea.NewProgram(m,
-		tea.WithContext(ctx), tea.WithInput(i.In), tea.WithOutput(i.Out), tea.WithEnvironment(os.Environ()),
-		tea.WithColorProfile(profile), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
-	).Run()
+	m := newInlineModel(ctx, options, q)
+	program := tea.NewProgram(m,
+		tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
+		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
+		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+	)
+	defer restoreAtCrash(program)()
+	_, _ = program.Run() // the error is that of ctx, or of a terminal that was closed
 	select {
 	case given := <-q.reply:
 		return &servers.Elicited{Action: given.action, Content: given.content}, nil
@@ -48,7 +38,6 @@ func (i Inline) Elicit(ctx context.Context, asked *servers.Elicitation) (*server
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	_ = err // the terminal was closed
 	return &servers.Elicited{Action: servers.Cancel}, nil
 }
 
@@ -62,8 +51,7 @@ type inlineModel struct {
 }
 
 func newInlineModel(ctx context.Context, options Options, q *question) *inlineModel {
-	theme := pane.NewTheme(options.Color, darkBackground(os.Getenv), options.ASCII)
-	s := &shared{ctx: ctx, options: options, now: options.Now, theme: theme}
+	s := newShared(ctx, options, darkBackground(os.Getenv))
 	m := &inlineModel{shared: s, q: q, width: mediumWidth, height: 24}
 	calls := &calls{shared: s, server: func(string) *server { return nil }}
 	idle := func() bool { return false }
@@ -104,8 +92,8 @@ func (m *inlineModel) take(msg tea.Msg) tea.Cmd {
 		return m.questions.update(m.q, msg)
 	case later:
 		return msg()
-	default: // pasted text, and cursors that blink
-		if m.q.form != nil && m.dialog == nil {
+	case tea.PasteMsg:
+		if m.dialog == nil && m.q.editing() {
 			return m.q.form.Update(msg)
 		}
 	}

@@ -72,10 +72,7 @@ type part struct {
 func partOf(p pane.Pane) part { return part{p.Bindings, p.Update, p.Editing, p.Focus} }
 
 func newModel(ctx context.Context, options Options) *model {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	s := &shared{ctx: ctx, options: options, now: options.Now, theme: pane.NewTheme(options.Color, true, options.ASCII)}
+	s := newShared(ctx, options, true)
 	m := &model{
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
 		frame:  s.theme.NewFrame(0, 0),
@@ -83,7 +80,7 @@ func newModel(ctx context.Context, options Options) *model {
 		tree:   newTree(s),
 		watch: watch.New(s.theme, watch.Options{
 			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
-			Here: hereIn(options), Hide: options.Hide, Now: options.Now,
+			Here: hereIn(options), Hide: options.Hide, Now: s.now,
 		}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}

@@ -22,6 +22,14 @@ type shared struct {
 	dialog  *dialog // nil while none is open
 }
 
+func newShared(ctx context.Context, options Options, dark bool) *shared {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	theme := pane.NewTheme(options.Color, dark, options.ASCII)
+	return &shared{ctx: ctx, options: options, now: options.Now, theme: theme}
+}
+
 // later is a message from a command: it says what to do in Update once the work is done.
 type later func() tea.Cmd
 
