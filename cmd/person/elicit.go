@@ -17,6 +17,12 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens
 		return nil, err
 	}
 	defer release()
+	if err := k.endRead(ctx, asked.Server); err != nil {
+		if ctx.Err() == nil {
+			return &servers.Elicited{Action: servers.Cancel}, nil // the terminal was closed
+		}
+		return nil, err
+	}
 	defer k.Out.Live.Pause()() // the form has the last lines of the terminal
 	options := tui.Options{In: k.In, Out: k.Out.Console.Err, Color: k.Out.Console.ErrColor, ASCII: k.Out.ASCII()}
 	if opens {
@@ -28,4 +34,18 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens
 		k.Interrupt()
 	}
 	return given, err
+}
+
+// endRead waits for the end of a read that an earlier question has left behind: it would take keys from the form of the
+// server that asks now. The caller holds the keyboard.
+func (k *Keyboard) endRead(ctx context.Context, server string) error {
+	if k.pending == nil {
+		return nil
+	}
+	k.Out.Say("server %q asks something: press Enter to see it", server)
+	if _, err := k.Line(ctx); err != nil {
+		return err
+	}
+	k.dropTyped()
+	return nil
 }

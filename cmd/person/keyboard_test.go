@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -26,5 +27,31 @@ func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
 	}
 	if out.Len()+err.Len() > 0 {
 		t.Errorf("shown: %q%q", &out, &err)
+	}
+}
+
+// TestFormAfterAReadThatGoesOn opens a form once the read of an earlier question, which no one waits for, has ended: two
+// readers would share what is typed.
+func TestFormAfterAReadThatGoesOn(t *testing.T) {
+	var out, err bytes.Buffer
+	in, typed := io.Pipe()
+	c := console.New(in, &out, &err)
+	k := &Keyboard{Out: streams.New(c), In: c.In}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.Line(ended); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the error is %v", err)
+	}
+	go func() {
+		_, _ = io.WriteString(typed, "late\n")
+		_, _ = io.WriteString(typed, "\x04") // ctrl+d
+	}()
+	asked := &servers.Elicitation{Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`)}
+	given, failed := k.Elicit(t.Context(), asked, false)
+	if failed != nil || given.Action != servers.Cancel {
+		t.Errorf("%+v, %v", given, failed)
+	}
+	if shown := err.String(); !strings.HasPrefix(shown, `server "booking" asks something: press Enter to see it`+"\n") {
+		t.Errorf("shown: %q", shown)
 	}
 }
