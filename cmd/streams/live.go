@@ -133,10 +133,10 @@ func (l *LiveLine) Hold() (release func()) {
 // Pause keeps what is written until the returned function is called: something else has the last lines of the terminal.
 func (l *LiveLine) Pause() (resume func()) {
 	l.Clear()
-	l.Flush(context.Background())
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.paused = true
+	l.mu.Unlock()
+	l.Flush(context.Background()) // what was written before stands above it
 	return l.resume
 }
 
@@ -145,8 +145,10 @@ func (l *LiveLine) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.paused = false
-	_, _ = l.out.Write(l.kept)
-	l.kept = nil
+	if len(l.kept) > 0 {
+		_, _ = l.out.Write(l.kept)
+		l.kept = nil
+	}
 }
 
 // Mute drops what is written until the returned function is called: something else has the terminal.
