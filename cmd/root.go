@@ -58,9 +58,7 @@ const softMemoryLimit = 160 << 20
 // run is Main with one App.
 func (a *App) run(args []string) int {
 	defer console.KeepSIGPIPE()()
-	ctx, hurry, stop := interruptible()
-	ctx, interrupt := context.WithCancel(ctx)
-	defer interrupt()
+	ctx, hurry, interrupt, stop := interruptible()
 	defer stop()
 
 	a.factory.Keyboard.Over, a.factory.Keyboard.Interrupt = ctx.Done(), interrupt
@@ -119,8 +117,8 @@ func overdue(ctx, hurry context.Context, exempt func() bool) <-chan struct{} {
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends. After
-// that the signals have their usual effect.
-func interruptible() (ctx, hurry context.Context, stop func()) {
+// that the signals have their usual effect. interrupt counts as a signal: a form reads Ctrl-C as a key.
+func interruptible() (ctx, hurry context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry, cancelHurry := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -137,7 +135,14 @@ func interruptible() (ctx, hurry context.Context, stop func()) {
 		}
 		signal.Stop(signals)
 	}()
-	return ctx, hurry, func() {
+	interrupt = func() {
+		select {
+		case signals <- os.Interrupt:
+			<-ctx.Done()
+		default: // two are waiting already
+		}
+	}
+	return ctx, hurry, interrupt, func() {
 		signal.Stop(signals)
 		close(ended)
 		cancel()

@@ -15,23 +15,28 @@ import (
 	"toolx/cmd/exit"
 )
 
-// TestInterruptible proves that the first signal asks for an orderly end and the second for a quick one.
+// TestInterruptible proves that the first signal asks for an orderly end and the second for a quick one, and that
+// Ctrl-C in a form counts as one.
 func TestInterruptible(t *testing.T) {
-	ctx, hurry, stop := interruptible()
-	defer stop()
-	send := func() {
-		t.Helper()
+	signal := func(func()) {
 		if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
-	send()
-	<-ctx.Done()
-	if hurry.Err() != nil {
-		t.Error("the first signal hurries")
+	inForm := func(interrupt func()) { interrupt() }
+	for name, first := range map[string]func(interrupt func()){"signal": signal, "in a form": inForm} {
+		t.Run(name, func(t *testing.T) {
+			ctx, hurry, interrupt, stop := interruptible()
+			defer stop()
+			first(interrupt)
+			<-ctx.Done()
+			if hurry.Err() != nil {
+				t.Error("the first one hurries")
+			}
+			signal(interrupt)
+			<-hurry.Done()
+		})
 	}
-	send()
-	<-hurry.Done()
 }
 
 // TestMainLeavesNothing runs verbs inside this process: when Main returns, no
