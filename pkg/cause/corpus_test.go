@@ -141,7 +141,7 @@ func (w *lastWords) hasKind(kind Kind) bool {
 	return kind == Kind(w.cause)
 }
 
-// TestRulesHaveIDs: every rule has an id of its own.
+// TestRulesHaveIDs: every rule has an id of its own, and expressions that compile.
 func TestRulesHaveIDs(t *testing.T) {
 	all := slices.Concat(tables().line, tables().sentence)
 	for _, r := range tables().anywhere {
@@ -153,6 +153,14 @@ func TestRulesHaveIDs(t *testing.T) {
 			t.Errorf("the rule %s has no group, no id of its own or no kind", r.Name())
 		}
 		known[r.Name()] = true
+	}
+	for _, r := range slices.Concat(all, signals(), networkFaults(), fileFaults()) {
+		for _, key := range []string{"unless", "beside"} {
+			r.Expression(key)
+		}
+		if r.Expression("match") == nil {
+			t.Errorf("the rule %s matches nothing", r.Name())
+		}
 	}
 }
 

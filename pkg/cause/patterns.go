@@ -14,7 +14,7 @@ var patternsText string
 // patterns returns the blocks of patterns.txt by their ids.
 var patterns = sync.OnceValue(func() map[string]*rules.Rule {
 	byID := make(map[string]*rules.Rule)
-	for _, r := range rules.Parse(patternsText) {
+	for _, r := range rules.Read(patternsText) {
 		byID[r.ID] = r
 	}
 	return byID
