@@ -9,10 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestOf reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that start
+// TestDiagnose reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that start
 // servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to get. That
 // line is empty for output that says nothing. \e stands for an escape.
-func TestOf(t *testing.T) {
+func TestDiagnose(t *testing.T) {
 	for _, name := range []string{"causes", "launchers", "libraries"} {
 		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
 		if err != nil {
@@ -50,6 +50,9 @@ func TestWaitsForLogin(t *testing.T) {
 		got := ""
 		if c := Diagnose(Output{Alive: true, Stderr: []string{"[INFO] No saved token found", line}}); c != nil {
 			got = string(c.Kind)
+			if c.Line != line {
+				t.Errorf("%q: it quotes %q", line, c.Line)
+			}
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

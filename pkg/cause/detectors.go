@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,7 +92,7 @@ func unless(says func() *regexp.Regexp, find func(*output) *Cause) func(*output)
 }
 
 // anywhereRules returns the cause that a rule finds in any line of the output. withSentence selects the rules that
-// require a main sentence, or those that do not.
+// require a main sentence, which their cause quotes, or those that do not.
 func anywhereRules(o *output, withSentence bool) *Cause {
 	for _, r := range tables().anywhere {
 		if alive := r.Get("alive"); alive != "" && (alive == "yes") != o.Alive || (r.sentence != nil) != withSentence ||
@@ -108,7 +107,11 @@ func anywhereRules(o *output, withSentence bool) *Cause {
 			continue
 		}
 		for _, text := range o.all {
-			if c := matchRules(o, []*rules.Rule{r.Rule}, text, cmp.Or(o.reason, text)); c != nil {
+			line := text
+			if withSentence {
+				line = o.reason
+			}
+			if c := matchRules(o, []*rules.Rule{r.Rule}, text, line); c != nil {
 				return c
 			}
 		}

@@ -325,6 +325,16 @@ func TestFilesOfTheServer(t *testing.T) {
 			what:   "node runs a file that is written in Ruby: /srv/mini.rb",
 		},
 		{
+			name: "a shell script for Python", kind: Other, fix: "run it with sh in place of python3",
+			stderr: "  File \"/srv/start.sh\", line 2\n    exec node server.js\n         ^^^^\nSyntaxError: invalid syntax",
+			what:   "python3 runs a file that is written in shell: /srv/start.sh",
+		},
+		{
+			name: "a sentence before a list", kind: Config, fix: "correct the file that it names",
+			stderr: "Error: could not load the configuration:",
+			what:   "its configuration cannot be read: could not load the configuration",
+		},
+		{
 			name: "Python 3.12", kind: Other, fix: "run it with that version: uv run --python 3.12",
 			stderr: "  File \"/srv/mini.py\", line 2\n    type Station = str\n         ^^^^^^^\n" +
 				"SyntaxError: invalid syntax",

@@ -40,6 +40,9 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 			}
 			said := strings.ReplaceAll(what, "%s", words.Shorten(thing, longest))
 			c.What = strings.Join(strings.Fields(said), " ")
+			if r.Get("sentence") == "" { // else it quotes code, which keeps its colon
+				c.What = strings.TrimSuffix(c.What, ":")
+			}
 		}
 		for _, fix := range r.All("fix") {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
@@ -126,7 +129,6 @@ var rulesText string
 
 // ruleTables are the rules of rules.txt: for main lines, for the main sentence, and for any line of the output.
 type ruleTables struct {
-	// line is an output line that is not a stack frame or source code.
 	line, sentence []*rules.Rule
 	anywhere       []anywhereRule
 }
