@@ -29,7 +29,7 @@ type block struct {
 func blockOf(raw json.RawMessage, most int) block {
 	read := exec.ReadBlock(raw)
 	switch {
-	case read.Binary():
+	case read.Binary() && read.Type != "text":
 		b := block{label: strings.Trim(read.String(), "[]")}
 		if read.Type == "resource" {
 			b.label = labelOf(b.label, read.URI)

@@ -141,6 +141,7 @@ func TestEveryTab(t *testing.T) {
 		{"embedded bytes", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"a/b","blob":"AAAA"}}]}`, "", "1  resource a/b 3 B u:1"},
 		{"an unknown block", `{"content":[{"type":"hologram","depth":3}]}`, "", "1  block of type hologram\n{\"type\":\"hologram\",\"depth\":3}"},
 		{"several blocks", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "", "1  text 1 B\na\n\n2  text 1 B\nb"},
+		{"text with data", `{"content":[{"type":"text","text":"a","data":"AAAA"},{"type":"text","text":"b"}]}`, "", "1  text 1 B\na\n\n2  text 1 B\nb"},
 		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\nit burns"},
 		{"Markdown", ofText("## Title\n\nsome *words*"), "", "markdown\nTitle\n\nsome words"},
 		{"no Markdown", ofText("# a comment\nof *code*"), "", "raw\n# a comment\nof *code*"},
