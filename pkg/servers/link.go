@@ -10,8 +10,9 @@ import (
 )
 
 // link is the transport of one session: a process's pipes, HTTP, or another process of toolx that keeps the server
-// running. All pass what a server sends through one peer. What differs between transports is asked of the link; no code
-// above it asks which one it has.
+// running. All pass what a server sends through one wire.Peer, which does nothing where a transport has nothing to do.
+// No code above asks which transport it has: what differs is asked of the link, or is an interface that only some have
+// (sharedServer, olderTransport).
 type link interface {
 	// Begin starts the server's process, or the reading of what comes. The error is a *Failure.
 	Begin() error
@@ -20,7 +21,7 @@ type link interface {
 	RoundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (wire.Message, error)
 	// Send sends one message as it is.
 	Send(ctx context.Context, f wire.Frame) error
-	// Close ends the link in steps, each bounded, and cut short when ctx ends; kill ends it at once and does not
+	// Close ends the link in steps, each bounded, and cut short when ctx ends; Kill ends it at once and does not
 	// wait.
 	Close(ctx context.Context)
 	Kill()
@@ -29,7 +30,7 @@ type link interface {
 	// RPC is the link's side of JSON-RPC.
 	RPC() *wire.Peer
 
-	// Speak sets the revision that requests name; empty for none. listen opens the stream on which the server sends
+	// Speak sets the revision that requests name; empty for none. Listen opens the stream on which the server sends
 	// messages that belong to no request.
 	Speak(version string)
 	Listen()

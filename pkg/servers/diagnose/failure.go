@@ -91,7 +91,7 @@ type Failure struct {
 	Entry         cause.Entry // how it was started
 	// Question is what the server asked when it was given up, as cause.Asks finds it.
 	Question string
-	// cause returns the cause that the output shows, and startCause that of a failed start (Explain). Both find
+	// FromOutput returns the cause that the output shows, and FromStart that of a failed start (Explain). Both find
 	// it once; they are nil for a failure that was made without a process.
 	FromOutput, FromStart func() *cause.Cause `json:"-"`
 	// Reason is the underlying error; it may be nil.
@@ -338,7 +338,7 @@ func Labelled(name string, lines []string) []string {
 // LastOf returns the last n lines.
 func LastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
-// Program returns the name of the program that was started; empty for a server over HTTP.
+// Program returns the name of the program that was started; "(none)" for a server over HTTP.
 func (f *Failure) Program() string {
 	if len(f.Command) == 0 {
 		return "(none)"
@@ -409,11 +409,11 @@ func (e *Hinted) Unwrap() error { return e.Err }
 // Hint says what to do about it.
 func (e *Hinted) Hint() string { return e.Fix }
 
-// Revision says what is wrong with the revision in an answer to initialize; err is the server's own.
+// Revision says what is wrong with the revision in an answer to initialize; Err is the server's own.
 type Revision struct{ Hinted }
 
-// Abandoned says that a request was given up when its context ended, and why it may have had no answer; detail and
-// evidence may be empty.
+// Abandoned says that a request was given up when its context ended, and why it may have had no answer; Why and
+// Printed may be empty.
 type Abandoned struct {
 	Err     error
 	Why     string

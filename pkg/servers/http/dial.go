@@ -51,18 +51,18 @@ const (
 	connectionsAHost = 8
 )
 
-// HTTPBase sends requests to servers. It handles proxies and certificates, and reuses connections. It is safe for
+// Base sends requests to servers. It handles proxies and certificates, and reuses connections. It is safe for
 // concurrent use.
-type HTTPBase struct {
+type Base struct {
 	// Certificates take milliseconds to read: what speaks TLS is made when the first address wants it.
 	plain  *http.Transport
 	secure func() (*http.Transport, error)
 	made   atomic.Pointer[http.Transport] // by secure
 }
 
-// NewBase returns an HTTPBase for a server. The error concerns a file that cannot be used, and names it.
-func NewBase(launch *config.Resolved, options ClientOptions) (*HTTPBase, error) {
-	base := &HTTPBase{plain: newTransport(options)}
+// NewBase returns a Base for a server. The error concerns a file that cannot be used, and names it.
+func NewBase(launch *config.Resolved, options ClientOptions) (*Base, error) {
+	base := &Base{plain: newTransport(options)}
 	base.secure = sync.OnceValues(func() (*http.Transport, error) {
 		settings, err := tlsSettings(launch, options)
 		if err != nil {
@@ -82,7 +82,7 @@ func NewBase(launch *config.Resolved, options ClientOptions) (*HTTPBase, error) 
 }
 
 // RoundTrip implements http.RoundTripper. The body of every answer ends with the context of its request.
-func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
+func (b *Base) RoundTrip(request *http.Request) (*http.Response, error) {
 	return unpacked(request, func(request *http.Request) (*http.Response, error) {
 		response, err := b.send(request)
 		if err == nil && response.StatusCode < http.StatusOK {
@@ -95,7 +95,7 @@ func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
 	})
 }
 
-func (b *HTTPBase) send(request *http.Request) (*http.Response, error) {
+func (b *Base) send(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" {
 		return b.plain.RoundTrip(request)
 	}
@@ -107,7 +107,7 @@ func (b *HTTPBase) send(request *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections closes the connections that nothing is under way on.
-func (b *HTTPBase) CloseIdleConnections() {
+func (b *Base) CloseIdleConnections() {
 	b.plain.CloseIdleConnections()
 	if secure := b.made.Load(); secure != nil {
 		secure.CloseIdleConnections()

@@ -119,7 +119,7 @@ func (t *Transport) detached(ctx context.Context) (own context.Context, release 
 	}
 }
 
-// takeAnswer takes what came back for a message. The error is an *HTTPError, an *exec.MalformedError, or the context's.
+// takeAnswer takes what came back for a message. The error is an *Error, an *exec.MalformedError, or the context's.
 func (t *Transport) takeAnswer(
 	request *http.Request, response *http.Response, out *posted, release func(time.Duration),
 ) error {
@@ -196,16 +196,19 @@ func (t *Transport) takeBody(request *http.Request, response *http.Response, out
 	return t.settled(out)
 }
 
+// largeBody is the size in bytes from which a body is not read by a decoder, which would make copies of it.
+const largeBody = 1 << 20
+
 // wrongWithJSON says why a body that should be a message of JSON-RPC is none.
 func wrongWithJSON(body []byte) string {
 	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte(wire.BOM)))
 	var syntax *json.SyntaxError
-	if len(body) > wire.LargeLine { // of which a decoder would make copies
+	if len(body) > largeBody {
 		if err := json.Unmarshal(body, &struct{}{}); errors.As(err, &syntax) {
 			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
-				headline(body[:wire.LargeLine]))
+				headline(body[:largeBody]))
 		}
-		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body[:wire.LargeLine])))
+		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body[:largeBody])))
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	var whole json.RawMessage

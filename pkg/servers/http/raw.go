@@ -12,7 +12,7 @@ import (
 // http.RoundTripper and reports every exchange on the bus. It is safe for concurrent use.
 type Raw struct {
 	http.RoundTripper
-	base *HTTPBase
+	base *Base
 }
 
 // OpenRaw returns a Raw for a server. It sends nothing yet, but runs the headersCommand of the entry. The error is a

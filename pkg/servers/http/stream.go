@@ -140,7 +140,7 @@ func (t *Transport) resume(ctx context.Context, events *sse.Reader) (io.ReadClos
 }
 
 // get asks for a stream of events: the rest of one after an event, or the standing one where lastID is empty. The error
-// is an *HTTPError, or the context's.
+// is an *Error, or the context's.
 func (t *Transport) get(ctx context.Context, lastID string) (*http.Response, error) {
 	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {

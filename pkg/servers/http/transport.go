@@ -48,7 +48,7 @@ type Transport struct {
 	wire.RetryPolicy
 	began time.Time
 
-	base   *HTTPBase
+	base   *Base
 	client *http.Client // sends through next, and follows redirects
 	// next adds the configured headers and the access token; regather makes its headers anew, nil where
 	// they are always the same.
@@ -73,7 +73,7 @@ type Transport struct {
 	version string
 	stream  *oldStream // of the older HTTP with SSE, else nil
 
-	// OnExpired begins a new session in place of one that the server no longer knows; repeatable reports whether a
+	// OnExpired begins a new session in place of one that the server no longer knows; Repeatable reports whether a
 	// request may be sent twice.
 	OnExpired  func(ctx context.Context, session string) error
 	Repeatable func(ctx context.Context, method string, params json.RawMessage) bool
@@ -340,7 +340,7 @@ func (t *Transport) tell(level slog.Level, format string, values ...any) {
 		fmt.Sprintf(format, values...), Server: t.Server})
 }
 
-// start runs f on a goroutine that shutdown waits for, unless that has begun.
+// start runs f on a goroutine that Close waits for, unless that has begun.
 func (t *Transport) start(f func()) bool {
 	t.closeMu.RLock()
 	defer t.closeMu.RUnlock()

@@ -45,7 +45,8 @@ type Options struct {
 	Secret func(values ...string)
 }
 
-// maxForeign is how many bytes of foreign text Proxy's events keep: it stands in for a stdout that nobody else sees.
+// maxForeign is how many bytes of foreign text the events of the proxy keep: it stands in for a stdout that nobody else
+// sees.
 const maxForeign = 64 << 10
 
 // Run runs a server and stands between it and a client, which only messages reach: MCP allows nothing else on a
@@ -58,7 +59,7 @@ const maxForeign = 64 << 10
 //
 // It returns when the server has ended, and nothing that it started is left. code is the server's exit status, or 128
 // and the number of the signal that ended it. When In ends, so does the server's stdin; when the server is then silent
-// for stdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *diagnose.Failure where
+// for StdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *diagnose.Failure where
 // the server could not be started, else what writing to the client failed with. A read of In that blocks is left
 // behind.
 func Run(server *config.Server, launch *config.Resolved, options Options) (code int, err error) {
@@ -93,7 +94,7 @@ func Run(server *config.Server, launch *config.Resolved, options Options) (code 
 	return stdio.ExitCode(p.process.State), p.client.failure()
 }
 
-// proxy is one run of Proxy.
+// proxy is one call of Run.
 type proxy struct {
 	Options
 	server  string
@@ -409,7 +410,7 @@ type lastReader struct {
 }
 
 // Read implements io.Reader. deliver ends a read that blocks at the process's end: then it is made again, and waits for
-// drainTime. (Windows has no deadlines for pipes; there the Job Object ends all who hold one.)
+// DrainTime. (Windows has no deadlines for pipes; there the Job Object ends all who hold one.)
 func (r *lastReader) Read(b []byte) (int, error) {
 	for again := false; ; again = true {
 		late := wire.Closed(r.exited)

@@ -9,7 +9,7 @@ import (
 )
 
 // Close closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
-// ends, shutdown goes to the last step at once. It returns when the process has ended, its pipes are read, and its log
+// ends, Close goes to the last step at once. It returns when the process has ended, its pipes are read, and its log
 // is written.
 func (t *Transport) Close(ctx context.Context) {
 	t.closeOnce.Do(func() {
@@ -57,7 +57,7 @@ func (t *Transport) end(ctx context.Context) (forced string) {
 	return "SIGKILL"
 }
 
-// closeStdin gives the writer flushTime to send what is queued, and closes stdin.
+// closeStdin gives the writer FlushTime to send what is queued, and closes stdin.
 func (t *Transport) closeStdin(ctx context.Context) {
 	timer := time.NewTimer(FlushTime)
 	defer timer.Stop()

@@ -146,17 +146,17 @@ func (f *tracker) look(mark string, program int) []int {
 	for _, child := range childrenOf(os.Getpid()) {
 		switch {
 		case child == program:
-			found = append(found, below(child)...)
+			found = append(found, descendantsOf(child)...)
 		case !f.waited[child] && (marked(child, mark) || last && cleared(child)):
-			found = append(append(found, child), below(child)...)
+			found = append(append(found, child), descendantsOf(child)...)
 		}
 	}
 	return slices.DeleteFunc(found, func(pid int) bool { return pgrpOfZombie(pid) != 0 })
 }
 
-// Kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
+// kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
 // its parent during a search.
-func (f *tracker) Kill(mark string, program int) {
+func (f *tracker) kill(mark string, program int) {
 	for range attempts {
 		for _, pid := range f.find(mark, program) {
 			_ = unix.Kill(pid, unix.SIGKILL)
@@ -223,8 +223,8 @@ func cleared(pid int) bool {
 	return err == nil && group != unix.Getpgrp() && !marked(pid, markName)
 }
 
-// below returns all descendants of a process.
-func below(pid int) []int {
+// descendantsOf returns all descendants of a process.
+func descendantsOf(pid int) []int {
 	below := childrenOf(pid)
 	for i := 0; i < len(below); i++ { // it grows
 		below = append(below, childrenOf(below[i])...)

@@ -19,6 +19,6 @@ func (tracker) ended(int) {}
 
 func (tracker) release(string) {}
 
-func (tracker) Kill(string, int) {}
+func (tracker) kill(string, int) {}
 
 func (tracker) sweep(context.Context, string, int) (found, left []string) { return nil, nil }

@@ -45,9 +45,9 @@ func (g group) Signal(s os.Signal) {
 
 // Kill kills every process of the group, and those that have left it.
 func (g group) Kill() {
-	descendants.Kill(g.mark, g.id) // while it is known whose children they are
+	descendants.kill(g.mark, g.id) // while it is known whose children they are
 	_ = syscall.Kill(-g.id, syscall.SIGKILL)
-	descendants.Kill(g.mark, g.id)
+	descendants.kill(g.mark, g.id)
 }
 
 // release ends the processes that are left when the first one has ended, and gives up the group. It returns the names

@@ -31,7 +31,7 @@ const (
 	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: on a
 	// busy machine a process takes its time to end.
 	exitTime = time.Second
-	// StdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
+	// StdinGrace, TermGrace bound the steps of closing: stdin's end, SIGTERM,
 	// then SIGKILL (MCP, basic/lifecycle, shutdown of stdio).
 	StdinGrace = 2 * time.Second
 	TermGrace  = time.Second
@@ -62,7 +62,7 @@ type Transport struct {
 
 	printed otherOutput // on stdout, besides answers
 
-	StdinGrace time.Duration // how long shutdown waits after closing stdin
+	StdinGrace time.Duration // how long Close waits after closing stdin
 
 	// announced is closed when the session has been announced: the exit of its process is not reported earlier.
 	announced chan struct{}
@@ -111,7 +111,7 @@ func New(d Options) *Transport {
 	return t
 }
 
-// Begin implements link: it starts the server's process.
+// Begin starts the server's process.
 func (t *Transport) Begin() error {
 	p, err := Start(t.launch, nil)
 	if err != nil {
@@ -291,7 +291,7 @@ func (t *Transport) stdinBroken(err error) {
 }
 
 // watch waits for the process to end and fails the session with all that is known. It reports the exit at once where
-// the session was announced, and leaves that to shutdown where the session is being closed.
+// the session was announced, and leaves that to Close where the session is being closed.
 func (t *Transport) watch() {
 	select {
 	case <-t.Process.Exited:
@@ -342,7 +342,7 @@ func (t *Transport) drain() {
 	})
 }
 
-// maxDrain is how many times drainTime a pipe is read on while a process other than the ended server still writes to
+// maxDrain is how many times DrainTime a pipe is read on while a process other than the ended server still writes to
 // it.
 const maxDrain = 5
 
@@ -361,7 +361,7 @@ func (p *countedPipe) Read(b []byte) (int, error) {
 
 // settled waits until the pipe of an ended server is read to its end; ended is closed then. While nobody holds the
 // other side, that end is certain to come, however long toolx takes to read. Otherwise, and for a server that lives,
-// settled returns false once nothing more has come for drainTime.
+// settled returns false once nothing more has come for DrainTime.
 func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	tick := time.NewTicker(DrainTime)
 	defer tick.Stop()
@@ -434,7 +434,7 @@ func (t *Transport) Question() string {
 	return cmp.Or(cause.Asks(string(t.Unfinished())), cause.Asks(t.log.pending()))
 }
 
-// Doing implements link.
+// Doing says for how long the server has not answered, and what it does meanwhile.
 func (t *Transport) Doing() string {
 	failure := t.NewFailure(diagnose.EndingClosed)
 	failure.Ending = diagnose.EndingSilent

@@ -642,7 +642,7 @@ func (c *classifier) report(current Line, class Class, column int, text []byte, 
 		Size:     int64(len(text)),
 		End:      current.End,
 		Salvaged: salvaged,
-		Tail:     Evidence(current.Bytes[max(0, len(current.Bytes)-maxEvidence):]),
+		Tail:     evidence(current.Bytes[max(0, len(current.Bytes)-maxEvidence):]),
 	})
 }
 

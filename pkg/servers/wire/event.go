@@ -158,7 +158,7 @@ type PollutedLine struct {
 	Phase  Phase
 	// Since is the time since the process was started.
 	Since time.Duration
-	// Text is the foreign text, at most maxEvidence bytes of Size (maxForeign where it comes from a Proxy).
+	// Text is the foreign text, at most maxEvidence bytes of Size, or as many as Stream.Keep says.
 	Text []byte
 	Size int64
 	// Near holds the bytes around the first bad byte of a text that is nearly a message, from byte NearAt of the text
@@ -215,7 +215,7 @@ type ServerRequest struct {
 // maxEvidence is how many bytes of a bad line an event keeps.
 const maxEvidence = 4096
 
-// Evidence cuts bytes for an event and copies them.
-func Evidence(b []byte) []byte {
+// evidence cuts bytes for an event and copies them.
+func evidence(b []byte) []byte {
 	return append([]byte(nil), b[:min(len(b), maxEvidence)]...)
 }

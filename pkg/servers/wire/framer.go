@@ -21,13 +21,13 @@ type Line struct {
 	End    lineEnd
 }
 
-// LargeLine is the size in bytes from which a line's buffer doubles when it grows, and is
+// largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
 // cut to its size when the line is whole.
-const LargeLine = 1 << 20
+const largeLine = 1 << 20
 
 // Framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
-// at a long line, nor a json.Decoder, which reads "2026-06-04 …" as the number 2026. The zero value with max and emit
-// set is ready. emit owns line.bytes.
+// at a long line, nor a json.Decoder, which reads "2026-06-04 …" as the number 2026. The zero value with Max and Emit
+// set is ready. Emit owns Line.Bytes.
 type Framer struct {
 	Max  int64
 	Emit func(Line)
@@ -59,7 +59,7 @@ func (f *Framer) grow(part []byte) {
 		f.offset += int64(len(part))
 		return
 	}
-	if need := len(f.partial) + len(part); need > cap(f.partial) && need > LargeLine {
+	if need := len(f.partial) + len(part); need > cap(f.partial) && need > largeLine {
 		// append would grow by a quarter each time and copy a large line often.
 		f.partial = append(make([]byte, 0, 2*need), f.partial...)
 	}
@@ -84,7 +84,7 @@ func (f *Framer) finish(end lineEnd, newline int64) {
 	}
 	f.idled = end == endIdle
 	f.number++
-	if len(f.partial) > LargeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
+	if len(f.partial) > largeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
 		f.partial = bytes.Clone(f.partial) // it may be kept for long
 	}
 	current := Line{number: f.number, offset: f.offset, Bytes: f.partial, End: end}

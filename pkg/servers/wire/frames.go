@@ -30,13 +30,13 @@ func NewFrameReceived(at time.Time, server string, line int, bytes []byte) Frame
 	m, _ := Parse(bytes)
 	id := string(m.ID)
 	if m.Method == "" {
-		id = NumericID(m.ID)
+		id = numericID(m.ID)
 	}
 	return FrameReceived{Head: Head{At: at, Server: server}, Line: line, ID: id, Method: m.Method, Bytes: bytes}
 }
 
-// NumericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
-func NumericID(raw []byte) string {
+// numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
+func numericID(raw []byte) string {
 	if id, _, ok := RequestID(raw); ok {
 		return strconv.FormatInt(id, 10)
 	}

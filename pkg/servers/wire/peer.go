@@ -77,7 +77,7 @@ type Pending struct {
 	Method string
 	bytes  []byte
 	Reply  chan Reply // buffered: the reader never waits
-	detail string     // what is known should it never be answered; guarded by peer.mu
+	detail string     // what is known should it never be answered; guarded by Peer.mu
 }
 
 // DetailOf returns what is known should a request never be answered.
@@ -215,7 +215,8 @@ func (p *Peer) phaseLocked() Phase {
 	return PhaseIdle
 }
 
-// Fail ends the session: every pending request gets the failure. Only the first call counts.
+// Fail ends the session: every pending request gets the failure, which is a *diagnose.Failure (diagnose.Of expects it).
+// Only the first call counts.
 func (p *Peer) Fail(failure error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +235,11 @@ func (p *Peer) Failed() error {
 }
 
 // FirstRequest sets the id of the first request.
-func (p *Peer) FirstRequest(id int64) { p.lastID = id - 1 }
+func (p *Peer) FirstRequest(id int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastID = id - 1
+}
 
 // AnsweredLate reports whether a request was answered after it was given up.
 func (p *Peer) AnsweredLate() bool {

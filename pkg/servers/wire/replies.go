@@ -53,7 +53,7 @@ func (p *Peer) idOf(m Message) string {
 			return strconv.FormatInt(id, 10)
 		}
 	}
-	return NumericID(m.ID)
+	return numericID(m.ID)
 }
 
 // takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
@@ -115,7 +115,7 @@ func (p *Peer) takeReply(m Message, number int) {
 // noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
 // likely cause.
 func (p *Peer) noteStrayReply(m Message) {
-	p.suspectLocked(fmt.Sprintf("the server answered a request that was never sent, id %s", Evidence(m.ID)))
+	p.suspectLocked(fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.ID)))
 }
 
 // namelessAnswers returns the request that a reply without an id answers: the one that waits, if there is exactly one.
@@ -159,12 +159,12 @@ func (p *Peer) Odd(class Class, m Message, number int, used bool) {
 func (p *Peer) oddIn(phase Phase, class Class, why string, m Message, number int, used bool) {
 	p.Bus.Emit(OddFrame{
 		Head: Now(p.Server), Class: class, Line: number,
-		Phase: phase, Why: why, Bytes: Evidence(m.Raw), Used: used,
+		Phase: phase, Why: why, Bytes: evidence(m.Raw), Used: used,
 	})
 }
 
 // AnswerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
-// advertised with -32601. It passes the rest to onRequest. A server that gets no answer waits for ever.
+// advertised with -32601. It passes the rest to OnRequest. A server that gets no answer waits for ever.
 func (p *Peer) AnswerRequest(m Message) {
 	if p.OnRequest(p, m) {
 		return

@@ -17,7 +17,7 @@ const IdleTime = 250 * time.Millisecond
 // Stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
 // reader of a server's stdout uses it.
 type Stream struct {
-	// Eager takes a whole message at once, before its newline has come; otherwise the newline gets idleTime. Nothing
+	// Eager takes a whole message at once, before its newline has come; otherwise the newline gets IdleTime. Nothing
 	// that could follow changes the message, but whether the newline would have come is then not known.
 	Eager bool
 	// Settled is called when everything that was read has been handled and more may be long in coming; it may be nil.
@@ -44,9 +44,9 @@ func (s *Stream) Keep(bytes int) { s.classify.keep = bytes }
 func (s *Stream) OnRefused(take func(Message)) { s.classify.onRefused = take }
 
 // An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
-// a log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on
+// a log that quotes what anybody wrote. The wait is IdleTime for a server that is known to write text and messages on
 // one line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the
-// request's own limit passes (see takeDoubtful).
+// request's own limit passes (see TakeDoubtful).
 const (
 	doubtTime     = 2 * time.Second
 	longDoubtTime = 10 * time.Second
@@ -95,7 +95,7 @@ func (s *Stream) take(chunk []byte, last bool) (waiting bool) {
 	return waiting
 }
 
-// idle runs when stdout has been quiet for idleTime with something unfinished on it: a whole message without newline is
+// idle runs when stdout has been quiet for IdleTime with something unfinished on it: a whole message without newline is
 // taken, and lines that were held back in case more came are let go.
 func (s *Stream) idle() {
 	s.reading.Lock()
@@ -183,5 +183,5 @@ func (s *Stream) complete() (found []located, end int) {
 func (s *Stream) Pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	return Evidence(s.framer.Pending())
+	return evidence(s.framer.Pending())
 }
