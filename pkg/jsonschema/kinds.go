@@ -207,7 +207,7 @@ func typeKinds(part *Node) Kinds {
 	return allowed
 }
 
-// typesOf returns the kinds that the types of all parts allow.
+// types returns the kinds that the types of all parts allow.
 func (parts Parts) types() Kinds {
 	all := AnyKind
 	for _, part := range parts {

@@ -211,7 +211,7 @@ func (qs *questions) remark(q *question, width int) []string {
 	return []string{qs.theme.Paint(pane.Dim, hint)}
 }
 
-// questionTitle names the server, and how many questions are waiting.
+// title names the server, and how many questions are waiting.
 func (qs *questions) title(q *question) string {
 	title := qs.theme.Paint(pane.Strong, render.Safe(titleOf(q.server))) + " asks"
 	if q.sampling != nil {

@@ -123,7 +123,7 @@ func (t *wireTab) unanswered() string {
 	return words.Count(n, "request") + " waiting"
 }
 
-// line draws a row. As it gets narrower, the least important columns are dropped first.
+// drawLine draws a row. As it gets narrower, the least important columns are dropped first.
 func (t *wireTab) drawLine(f *frame, width int) string {
 	left := t.clockColumn(f.at, width, 80)
 	if width >= 44 {
