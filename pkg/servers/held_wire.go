@@ -22,7 +22,7 @@ import (
 )
 
 // heldVersion is the version of what a holder and its clients say to each other. It stands in the record of a session.
-const heldVersion = 2
+const heldVersion = 3
 
 // A holder and its clients speak JSON-RPC, a message a line. A client answers the requests of the server as it gets
 // them, and sends notifications/cancelled for a request of its own that nobody waits for any more.
