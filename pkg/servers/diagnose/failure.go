@@ -381,7 +381,7 @@ func (f *Failure) Hint() string {
 	case EndingNotFound:
 		return ProgramHint(f.Command, f.Cwd)
 	case EndingNotStarted:
-		return startHint(f.Command, f.Reason)
+		return f.startHint()
 	}
 	return fault.HintOf(f.Reason)
 }

@@ -70,21 +70,17 @@ func noInterpreter(program string, err error) error {
 	}
 }
 
-// startHint returns what to do about a command that cannot be started; empty if nothing is known.
-func startHint(command []string, reason error) string {
-	program := "(none)"
-	if len(command) > 0 {
-		program = command[0]
-	}
-	switch hint := fault.HintOf(reason); {
+// startHint returns what to do about a program that exists and cannot be started; empty if nothing is known.
+func (f *Failure) startHint() string {
+	switch hint := fault.HintOf(f.Reason); {
 	case hint != "":
 		return hint
-	case errors.Is(reason, syscall.EISDIR):
+	case errors.Is(f.Reason, syscall.EISDIR):
 		return "name the program in that folder"
-	case errors.Is(reason, fs.ErrPermission):
-		return "chmod +x " + toolxexec.ShellLine(program) + throughInterpreter(command)
-	case IsBadFormat(reason):
-		return badFormatHint + throughInterpreter(command)
+	case errors.Is(f.Reason, fs.ErrPermission):
+		return "chmod +x " + toolxexec.ShellLine(f.Program()) + throughInterpreter(f.Command)
+	case IsBadFormat(f.Reason):
+		return badFormatHint + throughInterpreter(f.Command)
 	}
 	return ""
 }
