@@ -26,13 +26,7 @@ import (
 // judgeFake examines a fake server and judges framing.
 func judgeFake(t *testing.T, options doctor.Options, args ...string) *doctor.Report {
 	t.Helper()
-	server := doctortest.Server(t, args...)
-	runtimes := map[string]string{"banner-ansi": "cargo", "tty-prompt": "npx"} // what they play
-	if name := runtimes[args[0]]; name != "" {
-		server = doctortest.ServerAs(t, name, args...)
-	}
-	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, options)
-	return doctor.Judge(fleet, doctor.Selection{Only: []string{"stdout-*"}})
+	return doctor.Judge(doctortest.Examine(t, options, args...), doctor.Selection{Only: []string{"stdout-*"}})
 }
 
 // TestFindingIsComplete holds the finding of the report that toolx is known for:

@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// line is something on stdout that is not one message on one line, with the check that explains it best.
+// unexpectedLine is something on stdout that is not one message on one line, with the check that explains it best.
 type unexpectedLine struct {
 	wire.PollutedLine
 	run *evidence.Run

@@ -114,9 +114,8 @@ func TestMissingLoader(t *testing.T) {
 		t.Fatal("/bin/sh names no loader")
 	}
 	missing := loader[:len(loader)-1] + "9"
-	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing,
-		1),
-		0o755)
+	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"),
+		strings.Replace(string(binary), loader, missing, 1), 0o755)
 	report, _ := examineCommand(t, nil, program)
 	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
 }
@@ -416,11 +415,11 @@ func TestCommandPathDiffers(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", command, findings, want)
 		}
 	}
+	onlyHere := filepath.Join(shell, "only-here")
 	for command, want := range map[string]string{
-		"only-here": "give " + filepath.Join(shell, "only-here") + " as the command",
-		absolute: "give " + filepath.Join(shell,
-			"only-here") + " as the command, and " + absolute + " as its first argument",
-		"by-path": "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
+		"only-here": "give " + onlyHere + " as the command",
+		absolute:    "give " + onlyHere + " as the command, and " + absolute + " as its first argument",
+		"by-path":   "give " + onlyHere + " as the command, and " + absolute + " as its first argument",
 	} {
 		found := launch.PathDiffers(doctortest.Command(t, []string{"PATH=" + shell}, command), "linux", desktop)
 		want := []string{want, "or add PATH: " + shell + ":" + desktop + " to env"}
