@@ -164,8 +164,9 @@ func (s sight) lessOutput() string {
 type rule struct {
 	*rules.Rule
 	// language is what the writer is part of; empty means any.
-	language               string
-	match, raw, also, sure *regexp.Regexp
+	language        string
+	raw, also, sure *regexp.Regexp
+	match           *regexp.Regexp // where also needs it for the lines around
 }
 
 //go:embed rules.txt
@@ -176,8 +177,11 @@ var readRules = sync.OnceValue(func() []*rule {
 	var all []*rule
 	for _, r := range rules.Read(rulesText) {
 		one := &rule{
-			Rule: r, language: r.Group, match: r.Expression("match"), raw: r.Expression("raw"),
-			also: r.Expression("also"), sure: r.Expression("sure"),
+			Rule: r, language: r.Group,
+			raw: r.Expression("raw"), also: r.Expression("also"), sure: r.Expression("sure"),
+		}
+		if one.also != nil {
+			one.match = r.Expression("match")
 		}
 		if r.Group == "tools" || r.Group == "shapes" {
 			one.language = r.Get("language")

@@ -19,14 +19,15 @@ var ordersText string
 type order struct {
 	is      string
 	words   []string
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp // compiled when it is first needed
 	path    bool
 }
 
 var orders = sync.OnceValue(func() []order {
 	var all []order
 	for _, r := range rules.Read(ordersText) {
-		all = append(all, order{r.Get("is"), r.All("word"), r.Expression("order"), r.Get("path") != ""})
+		pattern := sync.OnceValue(func() *regexp.Regexp { return r.Expression("order") })
+		all = append(all, order{r.Get("is"), r.All("word"), pattern, r.Get("path") != ""})
 	}
 	return all
 })
@@ -52,7 +53,7 @@ func findOrder(text string) (phrase, is string) {
 		if !slices.ContainsFunc(one.words, func(word string) bool { return strings.Contains(flat, word) }) {
 			continue
 		}
-		for _, at := range one.pattern.FindAllStringIndex(flat, mostMatches) {
+		for _, at := range one.pattern().FindAllStringIndex(flat, mostMatches) {
 			honest := one.path && (holdsNoSecret(flat[at[0]:]) ||
 				honestPath().MatchString(sentenceAround(flat, at[0], at[1])))
 			if !honest {
