@@ -12,43 +12,45 @@ type RetryPolicy struct {
 	Longest  time.Duration // of one wait
 }
 
-// The methods below are the defaults for transports that embed a Peer.
+// defaults are the methods of a transport that has nothing to do for them. A transport embeds a Peer and declares those
+// that it needs itself; one whose name differs by a letter would be a new method, and do nothing.
+type defaults struct{}
 
 // Begin does nothing: there is nothing to start.
-func (p *Peer) Begin() error { return nil }
+func (defaults) Begin() error { return nil }
 
 // Speak does nothing: messages do not name the protocol version.
-func (p *Peer) Speak(string) {}
+func (defaults) Speak(string) {}
 
 // Listen does nothing: the server can always send.
-func (p *Peer) Listen() {}
+func (defaults) Listen() {}
 
 // Announce does nothing: no event waits.
-func (p *Peer) Announce() {}
+func (defaults) Announce() {}
 
 // ProcessID returns 0: there is no process.
-func (p *Peer) ProcessID() int { return 0 }
+func (defaults) ProcessID() int { return 0 }
 
 // Question returns "": nobody is asked.
-func (p *Peer) Question() string { return "" }
+func (defaults) Question() string { return "" }
 
 // Doing returns "": it is not known what the server does.
-func (p *Peer) Doing() string { return "" }
+func (defaults) Doing() string { return "" }
 
 // Unfinished returns nil: there is no line without an end.
-func (p *Peer) Unfinished() []byte { return nil }
+func (defaults) Unfinished() []byte { return nil }
 
 // Stderr returns no lines: there is no stderr.
-func (p *Peer) Stderr(int) (lines []string, total int, path string) { return nil, 0, "" }
+func (defaults) Stderr(int) (lines []string, total int, path string) { return nil, 0, "" }
 
 // CloseLog does nothing: there is no stderr.
-func (p *Peer) CloseLog(context.Context) {}
+func (defaults) CloseLog(context.Context) {}
 
 // SessionKey returns "": this is not a connection to a session.
-func (p *Peer) SessionKey() string { return "" }
+func (defaults) SessionKey() string { return "" }
 
 // NoStream returns nil: the server can always send.
-func (p *Peer) NoStream() <-chan struct{} { return nil }
+func (defaults) NoStream() <-chan struct{} { return nil }
 
 // Resuming returns the zero policy: nothing is resumed.
-func (p *Peer) Resuming() RetryPolicy { return RetryPolicy{} }
+func (defaults) Resuming() RetryPolicy { return RetryPolicy{} }

@@ -20,6 +20,7 @@ import (
 // Peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
 // answers the server's requests, and reports violations on the bus.
 type Peer struct {
+	defaults
 	Server string
 	Bus    *exec.Bus
 	// OnNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
