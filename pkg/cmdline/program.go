@@ -90,13 +90,17 @@ func (l Lookup) extensions(path string) []string {
 	return []string{".com", ".exe", ".bat", ".cmd"} // the beginning of PATHEXT
 }
 
-// Near returns the program of PATH that a misspelt command most likely means, or empty.
+// Near returns the program of PATH that a misspelt command most likely means, or empty. It compares programs of similar
+// length only: among so many, some are always spelled with the command's letters in between, as bunzip2 with bun.
 func (l Lookup) Near(command string) string {
+	most := max(1, len(command)/3)
 	var names []string
 	for _, folder := range l.Folders() {
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
-			names = append(names, entry.Name())
+			if longer := len(entry.Name()) - len(command); -most <= longer && longer <= most {
+				names = append(names, entry.Name())
+			}
 		}
 	}
 	return words.Nearest(command, names)

@@ -4,7 +4,7 @@ package procs
 
 import "time"
 
-// Tree returns a process and its descendants, parents before their children; nil if it is gone.
+// Tree returns nil.
 func Tree(int) []Process { return nil }
 
 // Listening returns nil.
@@ -16,5 +16,5 @@ func Queued([]Process) time.Duration { return 0 }
 // Memory returns zero.
 func Memory(int) int64 { return 0 }
 
-// StateOf returns what a process is doing.
+// StateOf returns nil.
 func StateOf(int) *State { return nil }

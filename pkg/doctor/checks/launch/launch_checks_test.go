@@ -122,7 +122,7 @@ func TestMissingLoader(t *testing.T) {
 
 func TestNearCommandsAreNamed(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"node", "npx", "uvx", "nodejs", "python3"} {
+	for _, name := range []string{"node", "npx", "uvx", "nodejs", "python3", "bunzip2"} {
 		doctortest.File(t, filepath.Join(dir, name), "#!/bin/sh\n", 0o755)
 	}
 	e := doctortest.Command(t, []string{"PATH=" + dir}, "noed")
@@ -135,6 +135,9 @@ func TestNearCommandsAreNamed(t *testing.T) {
 	}
 	if near := evidence.LookupOf(e.Launch).Near("npxx"); near != "npx" {
 		t.Errorf("near npxx: %q", near)
+	}
+	if near := evidence.LookupOf(e.Launch).Near("bun"); near != "" {
+		t.Errorf("near bun: %q", near)
 	}
 }
 
