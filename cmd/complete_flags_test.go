@@ -11,7 +11,7 @@ import (
 	"toolx/cmd/complete"
 )
 
-// TestEveryFlagHasACompletion walks all commands: for each flag that takes a value, flagCompletion says what completes
+// TestEveryFlagHasACompletion walks all commands: for each flag that takes a value, FlagCompletion says what completes
 // it, be it that nothing does (freeFlags).
 func TestEveryFlagHasACompletion(t *testing.T) {
 	c, _, _ := buffered("")

@@ -91,7 +91,7 @@ func (a *App) main(ctx, hurry context.Context, args []string) int {
 	return code
 }
 
-// The time after which an interrupted toolx ends in any case: after the first signal somewhat more than teardownTime,
+// The time after which an interrupted toolx ends in any case: after the first signal somewhat more than TeardownTime,
 // after the second next to none.
 const (
 	overdueTime  = toolset.TeardownTime + 500*time.Millisecond

@@ -28,7 +28,7 @@ func WithCommand(command *[]string, take func(args []string) error) cobra.Positi
 	}
 }
 
-// NameOrCommand is withCommand for a verb whose first argument is the name of a server: --server gives it as well.
+// NameOrCommand is WithCommand for a verb whose first argument is the name of a server: --server gives it as well.
 func NameOrCommand(command *[]string, take func(args []string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return WithCommand(command, func(args []string) error { return take(WithServers(cmd, args)) })(cmd, args)

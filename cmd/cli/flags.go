@@ -46,7 +46,7 @@ type Flags struct {
 	NoSession    bool
 	Fresh        bool
 	output       string // of verbs that have no such flag of their own
-	Trace        string // how much: empty, traceLines or traceFull
+	Trace        string // how much: empty, TraceLines or TraceFull
 	TraceFile    string
 }
 
@@ -186,7 +186,7 @@ func annotate(cmd *cobra.Command, flag, key, value string) {
 }
 
 // CheckGroups refuses flags that do not go together (MarkFlagsMutuallyExclusive), and those that lack the one that they
-// need (markFlagsNeed). A switch that is off, as by --json=false, is from then on as if it had not been given: cobra
+// need (MarkFlagsNeed). A switch that is off, as by --json=false, is from then on as if it had not been given: cobra
 // looks at the groups once more, and not at the values.
 func CheckGroups(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {

@@ -22,7 +22,7 @@ func ClientsNamed(cmd *cobra.Command, args []string) []string {
 	return ClientsIn(cmd, args)
 }
 
-// ClientsIn is clientsNamed for arguments that no "--" follows.
+// ClientsIn is ClientsNamed for arguments that no "--" follows.
 func ClientsIn(cmd *cobra.Command, args []string) []string {
 	switch cmd.Name() {
 	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status": // any number of names

@@ -17,8 +17,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// What is completed comes from the config and from catalogues (see offline): nothing is started, and nothing is sent.
-// What a tool takes is in complete_values.go, what flags take in complete_flags.go.
+// What is completed comes from the config and from catalogues (see toolset.Offline): nothing is started, and nothing is
+// sent. What a tool takes is in values.go, what flags take in flags.go.
 
 // Tool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
 // "server__".

@@ -72,7 +72,7 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 	return c.commonFlagCompletion(flag)
 }
 
-// commonFlagCompletion is flagCompletion for flags that mean the same wherever they are.
+// commonFlagCompletion is FlagCompletion for flags that mean the same wherever they are.
 func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":

@@ -268,7 +268,7 @@ func convertSource(ctx context.Context, o Options) (*convert.Source, error) {
 	return source, nil
 }
 
-// selectsDefinition is selectsTool for a tool of a file. As elsewhere, a server's tool has two names.
+// selectsDefinition is toolset.Filter.SelectsTool for a tool of a file. As elsewhere, a server's tool has two names.
 func selectsDefinition(f toolset.Filter, tool convert.Tool) bool {
 	if len(f.Patterns) == 0 {
 		return true

@@ -29,7 +29,7 @@ import (
 type Logins struct {
 	Out     *streams.Streams
 	Consent *Consent
-	// To names the server that a person may be sent to a browser for (see letLogin).
+	// To names the server that a person may be sent to a browser for (see toolset.Set.AllowLogin).
 	To string
 }
 
@@ -113,8 +113,8 @@ func (l *Logins) Options(site *Site) auth.Options {
 	}
 }
 
-// Authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize wants it. Where letLogin has not
-// named the server, no one is asked to log in; the error then says how to.
+// Authorize puts tokens on the requests to a server, as http.ClientOptions.Authorize wants it. Where To does not name
+// the server, no one is asked to log in; the error then says how to.
 func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := ResolveSite(server)
 	if err != nil || site.OwnHeader() {

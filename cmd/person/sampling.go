@@ -21,8 +21,8 @@ import (
 
 // The answers that decline a request to a model.
 const (
-	formDecline = "/decline"
-	formCancel  = "/cancel"
+	sampleDecline = "/decline"
+	sampleCancel  = "/cancel"
 )
 
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
@@ -81,7 +81,7 @@ func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMes
 	if preferences := asked.Preferences(); len(preferences) > 0 {
 		k.Out.Quote("[wanted] " + strings.Join(preferences, "; "))
 	}
-	k.Out.Say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
+	k.Out.Say("  (answer in the model's place; an empty line ends it, %s says no)", sampleDecline)
 	var lines []string
 	for {
 		fmt.Fprint(k.Out.Live, "> ")
@@ -89,7 +89,7 @@ func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMes
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case typed == formDecline, typed == formCancel, err != nil && len(lines) == 0:
+		case typed == sampleDecline, typed == sampleCancel, err != nil && len(lines) == 0:
 			return nil, errors.New("the user declined the sampling request")
 		case err != nil, typed == "" && len(lines) > 0:
 			return servers.Sampled("human", strings.Join(lines, "\n"), "endTurn"), nil

@@ -164,7 +164,7 @@ type faultStage struct {
 func (s *faultStage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
 func (s *faultStage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
 
-// Exit makes runServe return with that code in the middle of a call; the first code counts. Like a process that has
+// Exit makes Run return with that code in the middle of a call; the first code counts. Like a process that has
 // crashed, it does not return.
 func (s *faultStage) Exit(code int) {
 	select {

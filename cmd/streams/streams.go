@@ -27,7 +27,7 @@ import (
 
 // Streams is where toolx writes: stdout, stderr below which a live line is drawn, and the log.
 type Streams struct {
-	// Console holds the streams. What is written to Console.Err itself does not wait for what was written to live.
+	// Console holds the streams. What is written to Console.Err itself does not wait for what was written to Live.
 	Console *console.Console
 	// Stdout is the stream itself, for what draws on it or closes it.
 	Stdout   io.Writer
@@ -39,13 +39,13 @@ type Streams struct {
 	Drawn atomic.Bool
 	// FlushTime bounds the wait for stderr at the end; zero means no bound.
 	FlushTime time.Duration
-	// MaxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a negative number all.
+	// MaxError is how many bytes of an error stderr shows; zero means DefaultMaxOutput, a negative number all.
 	MaxError int64
-	// warned holds the texts of warnOnce.
+	// warned holds the texts of WarnOnce and WarnLoudly.
 	warned sync.Map
 }
 
-// New returns the streams of a console. It shows warnings as text until settings says otherwise.
+// New returns the streams of a console. It shows warnings as text until Settings says otherwise.
 func New(c *console.Console) *Streams {
 	o := &Streams{Console: c, Stdout: c.Out, Mask: mask.New(), Settings: Settings{Level: slog.LevelWarn}}
 	o.Live = newLiveLine(c, func(lines int) string {
@@ -111,7 +111,7 @@ func (o *Streams) WarnOnce(text string) {
 	}
 }
 
-// WarnLoudly is warnOnce for a warning that --quiet does not silence.
+// WarnLoudly is WarnOnce for a warning that --quiet does not silence.
 func (o *Streams) WarnLoudly(text string) {
 	if _, told := o.warned.LoadOrStore(text, true); !told {
 		// The error is that of writing to stderr, which no one reads then.
@@ -235,7 +235,7 @@ func (o *Streams) ReadInput(name string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadWhole is readInput that the end of ctx interrupts.
+// ReadWhole is ReadInput that the end of ctx interrupts.
 func (o *Streams) ReadWhole(ctx context.Context, name string) ([]byte, error) {
 	var data []byte
 	read := make(chan error, 1)

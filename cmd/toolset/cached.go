@@ -44,7 +44,7 @@ func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 
-// OpenCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its
+// OpenCatalogues does what OpenServers does, but starts and sends nothing: take takes the list of a server from its
 // catalogue, and returns when the server gave it; ok is false where there is none. It says how old they are; verb is
 // the command that makes them. listed holds their times.
 func (b *Set) OpenCatalogues(

@@ -29,8 +29,8 @@ type eventLog struct {
 	mask *mask.Masker
 	// failed is the level of failed calls: a warning where nothing else reports them to the user (EXEC-6, EXEC-8).
 	failed slog.Level
-	// namesUnknown is toolboxOptions.namesUnknown.
-	namesUnknown bool
+	// suggestUnknown is Options.SuggestUnknown.
+	suggestUnknown bool
 	// adHoc reports whether a server was given on the command line; launchWords repeat it, and the flags
 	// that affect how servers are reached.
 	adHoc       bool
@@ -60,7 +60,7 @@ type pollution struct {
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options Options) *eventLog {
 	l := &eventLog{
-		log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.SuggestUnknown,
+		log: log, mask: masker, failed: slog.LevelWarn, suggestUnknown: options.SuggestUnknown,
 		repeats: newRepeats(log), last: make(map[string]*askedCall),
 	}
 	if options.ReportFailures {
@@ -161,7 +161,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 		var missing *exec.NotFoundError
 		if errors.As(e.Result.Err, &missing) && len(missing.Candidates) == 0 {
 			level = slog.LevelWarn // EXEC-6: in any log, but for a stderr that says no more than the error does
-			if l.namesUnknown && !l.log.Enabled(context.Background(), slog.LevelInfo) {
+			if l.suggestUnknown && !l.log.Enabled(context.Background(), slog.LevelInfo) {
 				level = slog.LevelInfo
 			}
 		}

@@ -23,7 +23,7 @@ func ForgetLists(ctx context.Context, a *Opener, server *config.Server) {
 	}
 }
 
-// Memory keeps what servers list, and knows what they listed before. It is the servers.Memory of a toolbox. Lists are
+// Memory keeps what servers list, and knows what they listed before. It is the servers.Memory of a Set. Lists are
 // written when the answer is out (see keep), or, while toolx goes on, when nothing has been listed for a while.
 type Memory struct {
 	store   catalog.Store
@@ -72,7 +72,7 @@ func sizeOf(elements []json.RawMessage) (size int) {
 	return size
 }
 
-// memory returns the memory of a toolbox.
+// memory returns the Memory of a Set.
 func (a *Opener) memory(loaded *config.Config, reuses bool) *Memory {
 	return &Memory{
 		store: stores.Catalog(), servers: loaded.Servers, reuses: reuses,

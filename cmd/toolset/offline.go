@@ -49,7 +49,7 @@ func (a *Opener) Offline(command []string) (*Offline, error) {
 	return c, err
 }
 
-// Quietly is offline for completions, which report nothing: wrong flags and files are the verb's to report.
+// Quietly is Offline for completions, which report nothing: wrong flags and files are the verb's to report.
 func (a *Opener) Quietly() *Offline {
 	_ = a.BeginQuietly()
 	slices.Sort(a.Flags.Config)

@@ -34,7 +34,7 @@ type Opener struct {
 	closers  []func(ctx context.Context)
 	// Calls is the execution log; nil where none is kept.
 	Calls *history.Log
-	// pool is the toolbox's, for kill; nil while there is none.
+	// pool is that of the Set that was opened, for Kill; nil while there is none.
 	pool atomic.Pointer[servers.Pool]
 }
 
@@ -55,7 +55,7 @@ func (a *Opener) Begin() error {
 	return nil
 }
 
-// BeginQuietly is begin for completions and suggestions: it asks and logs nothing.
+// BeginQuietly is Begin for completions and suggestions: it asks and logs nothing.
 func (a *Opener) BeginQuietly() error {
 	a.Consent.AsksNobody = true
 	err := a.Begin()
@@ -63,7 +63,7 @@ func (a *Opener) BeginQuietly() error {
 	return err
 }
 
-// Close ends what was opened, the latest first. It takes at most teardownTime after Ctrl-C, and no time after a second
+// Close ends what was opened, the latest first. It takes at most TeardownTime after Ctrl-C, and no time after a second
 // one.
 func (a *Opener) Close(ctx, hurry context.Context) {
 	a.Out.Live.Stop()
@@ -84,15 +84,15 @@ func (a *Opener) Kill() {
 	}
 }
 
-// ShowProgress draws the progress of a call of the tool until stop is called; see streams.ShowProgress.
+// ShowProgress draws the progress of a call of the tool until stop is called; see Streams.ShowProgress.
 func (a *Opener) ShowProgress(tool string) (stop func()) { return a.Out.ShowProgress(a.Bus, tool) }
 
 // OnClose has f called when the command ends.
 func (a *Opener) OnClose(f func(context.Context)) { a.closers = append(a.closers, f) }
 
-// toolboxConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
+// readConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
 // line, nil if there is none.
-func (a *Opener) toolboxConfig(options Options) (loaded *config.Config, adHoc *config.Server, err error) {
+func (a *Opener) readConfig(options Options) (loaded *config.Config, adHoc *config.Server, err error) {
 	if adHoc, err = a.Flags.AdHoc(options.Server); err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +127,7 @@ func (a *Opener) attempts(options Options, loaded *config.Config) int {
 
 // Open reads the config and gathers the tools that need no server. It starts nothing.
 func (a *Opener) Open(options Options) (*Set, error) {
-	loaded, adHoc, err := a.toolboxConfig(options)
+	loaded, adHoc, err := a.readConfig(options)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	events := newEventLog(a.Out.Log, a.Out.Mask, options)
 	a.Line.AdHoc, a.Line.URL = adHoc != nil, a.Flags.URL
 	a.Line.Launch = exec.LaunchWords(flags, a.Flags.URL, options.Server)
-	events.adHoc, events.launchWords = adHoc != nil, exec.LaunchWords(flags, a.Flags.URL, options.Server)
+	events.adHoc, events.launchWords = a.Line.AdHoc, a.Line.Launch
 	a.Bus.Subscribe(events.take)
 	a.OnClose(func(context.Context) { events.end() }) // when the servers have ended
 
@@ -193,7 +193,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	return box, nil
 }
 
-// executor returns what makes the calls of a toolbox, with the limits of the command line, then those of the config.
+// executor returns what makes calls, with the limits of the command line, then those of the config.
 func (a *Opener) executor(tools *exec.Registry, defaults config.Defaults, options Options) *exec.Executor {
 	return &exec.Executor{Registry: tools, Bus: a.Bus, Masked: a.Out.Masked, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.Flags.Timeout, defaults.Timeout),

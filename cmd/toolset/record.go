@@ -39,7 +39,7 @@ func (a *Opener) RecordTrace() error {
 		a.Bus.Subscribe(frames(view.frame))
 	}
 	if view.full {
-		a.Bus.Subscribe(view.stray)
+		a.Bus.Subscribe(view.unexpected)
 	}
 	if a.Flags.TraceFile == "" {
 		return nil

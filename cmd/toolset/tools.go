@@ -65,7 +65,7 @@ func (f Filter) Selects(server string, names []string, texts ...string) bool {
 		slices.ContainsFunc(f.Patterns, func(pattern string) bool { return fits(pattern, server, names, texts) })
 }
 
-// SelectsTool is selects for a tool.
+// SelectsTool is Selects for a tool.
 func (f Filter) SelectsTool(tool *exec.Tool) bool {
 	names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
 	if tool.Server == "" {
@@ -144,7 +144,7 @@ func (b *Set) OpenServers(ctx context.Context, verb string, filter Filter) ([]se
 	return opened, nil
 }
 
-// OpenForTools is openServers for a list of tools: it waits for those that servers may list soon, and says which list
+// OpenForTools is OpenServers for a list of tools: it waits for those that servers may list soon, and says which list
 // none.
 func (b *Set) OpenForTools(ctx context.Context, verb string, filter Filter) ([]servers.Opened, error) {
 	opened, err := b.OpenServers(ctx, verb, filter)
@@ -193,7 +193,8 @@ func (b *Set) leaveOut(names []string, filter Filter) (ask []string, left []serv
 	return ask, left
 }
 
-// KeptMatch is a toolFilter's kept for tools. Those of a server whose catalogue has none that matches are registered.
+// KeptMatch returns the Cached of a filter for tools. Those of a server whose catalogue has none that matches are
+// registered.
 func (b *Set) KeptMatch(filter Filter) func(*config.Server) (fits, known bool) {
 	return func(server *config.Server) (fits, known bool) {
 		tools, _, known := keptTools(stores.Catalog(), server)

@@ -24,12 +24,12 @@ type Set struct {
 	Registry *exec.Registry
 	Pool     *servers.Pool
 	Executor *exec.Executor
-	// AdHoc reports whether a server was given on the command line; launch is its command there.
+	// AdHoc reports whether a server was given on the command line; launch is its command.
 	AdHoc  bool
 	launch []string
-	// lacks names what servers are not offered, with the flags that offer it; see lacking.
+	// lacks names what servers are not offered, with the flags that offer it; see person.Lacking.
 	lacks string
-	// Chosen reports whether the command line says which servers there are (adHoc, or --server): then toolx's own tools
+	// Chosen reports whether the command line says which servers there are (AdHoc, or --server): then toolx's own tools
 	// are left out.
 	Chosen bool
 }
@@ -37,9 +37,9 @@ type Set struct {
 // Config returns the config that was read last.
 func (b *Set) Config() *config.Config { return b.Loaded.Load() }
 
-// Options say what is in a toolbox.
+// Options say what is in a Set.
 type Options struct {
-	// Server is a command line that replaces the configured servers, and servers are entries that do.
+	// Server is a command line that replaces the configured servers, and Servers are entries that do.
 	Server  []string
 	Servers []*config.Server
 	// Strict makes parameters outside the schema an error.
@@ -50,7 +50,7 @@ type Options struct {
 	Once bool
 	// Lenient goes on without the config files that cannot be parsed.
 	Lenient bool
-	// ConfigOnly leaves toolx's own tools out; stage is where mocks play faults.
+	// ConfigOnly leaves toolx's own tools out; Stage is where mocks play faults.
 	ConfigOnly bool
 	Stage      builtin.Stage
 	// Confined reports whether no person at the keyboard makes the calls (see exec.Defaults).
@@ -72,7 +72,7 @@ type Options struct {
 	KeepAlive, Watches bool
 	// NoStartLimit reports whether the user stops a server that does not start, and no limit does.
 	NoStartLimit bool
-	// Holds are the sessions to start, by the names of servers, and sessions where they are.
+	// Holds are the sessions to start, by the names of servers, and Sessions where they are.
 	Holds    map[string]servers.Record
 	Sessions *servers.Sessions
 }

@@ -48,8 +48,8 @@ func (v traceView) frame(frame render.Frame) {
 	_ = render.Trace(v.out.Live.Log(), frame, v.out.Screen())
 }
 
-// stray writes what a server says besides messages among the frames.
-func (v traceView) stray(event exec.Event) {
+// unexpected writes what a server says besides messages among the frames.
+func (v traceView) unexpected(event exec.Event) {
 	var line render.UnexpectedLine
 	switch e := event.(type) {
 	case wire.PollutedLine:
@@ -66,7 +66,7 @@ func (v traceView) stray(event exec.Event) {
 	_ = render.TraceUnexpected(v.out.Live.Log(), line, v.out.Screen())
 }
 
-// traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line
+// traceFile is a file of JSON lines, one per frame, exchange over HTTP, unexpected line or line
 // of stderr, with secrets masked.
 type traceFile struct {
 	mask  *mask.Masker
@@ -130,7 +130,7 @@ func (f *traceFile) takeOther(event exec.Event) {
 		f.exchange(e)
 	case wire.PollutedLine:
 		if !e.Class.Harmless() {
-			f.stray(e)
+			f.unexpected(e)
 		}
 	case wire.StderrLine:
 		f.append(struct {
@@ -141,8 +141,8 @@ func (f *traceFile) takeOther(event exec.Event) {
 	}
 }
 
-// stray writes a line of stdout that holds something other than messages.
-func (f *traceFile) stray(e wire.PollutedLine) {
+// unexpected writes a line of stdout that holds something other than messages.
+func (f *traceFile) unexpected(e wire.PollutedLine) {
 	f.append(struct {
 		Time   time.Time  `json:"time"`
 		Server string     `json:"server"`
