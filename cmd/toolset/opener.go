@@ -162,7 +162,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 		Insists:      a.Flags.Attempts() > 0,
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.Flags.StartTimeout,
-		Patient:      options.NoStartLimit,
+		NoStartLimit: options.NoStartLimit,
 		Protocol:     a.Flags.Protocol,
 		MaxMessage:   loaded.Defaults.MaxMessage,
 		StderrDir:    stores.State("stderr"),

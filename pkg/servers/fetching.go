@@ -68,7 +68,7 @@ func (o *overdueStart) watch(ctx context.Context) {
 func (o *overdueStart) more() time.Duration {
 	launcher, took := o.look(), time.Since(o.began)
 	wait := o.dial.StartTimeout
-	if fetched := time.Duration(o.fetched.Load()); !o.dial.Patient {
+	if fetched := time.Duration(o.fetched.Load()); !o.dial.NoStartLimit {
 		wait = fetched + o.dial.StartTimeout - took
 		if fetched == 0 || took > maxFetch {
 			return 0

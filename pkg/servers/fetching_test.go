@@ -10,17 +10,17 @@ import (
 	"toolx/pkg/servers/diagnose"
 )
 
-// A start that is being fetched, and any start of one who is patient, outlasts its limit in the same process.
+// A start that is being fetched, and any start without a limit, outlasts its limit in the same process.
 func TestStartOutlastsItsLimit(t *testing.T) {
 	for _, test := range []struct {
 		launcher, want string
-		patient        bool
+		noLimit        bool
 	}{
 		{"npx", `server "slow": npx is still downloading it after `, false},
 		{"", `server "slow" has not answered after `, true},
 	} {
 		pool, gate, started := slowPool(t)
-		pool.options.StartTimeout, pool.options.Patient = time.Millisecond, test.patient
+		pool.options.StartTimeout, pool.options.NoStartLimit = time.Millisecond, test.noLimit
 		pool.options.fetching = func(int) string { return test.launcher }
 		overdue, first := make(chan StartOverdue, 1), make(chan StartOverdue, 1)
 		pool.options.Bus.Subscribe(func(event exec.Event) {

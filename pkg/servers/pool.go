@@ -47,9 +47,9 @@ type Options struct {
 	// Elsewhere is how long a program is waited for that says that it listens for HTTP, and answers nothing on stdout;
 	// zero means elsewhereWait.
 	Elsewhere time.Duration
-	// Patient reports whether a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and
+	// NoStartLimit reports whether a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and
 	// whoever wants that stops the server.
-	Patient bool
+	NoStartLimit bool
 	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
 	fetching   func(pid int) string
 	Protocol   string

@@ -75,7 +75,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	patient, held := d, s.link.SessionKey() != ""
 	if held { // its holder has the same limits, and knows more of why one has passed
 		patient.StartTimeout += 2 * heldPatience
-	} else if d.enough == nil && !d.Patient && d.Bus != nil {
+	} else if d.enough == nil && !d.NoStartLimit && d.Bus != nil {
 		var done func()
 		patient.enough, done = d.listensElsewhere(s)
 		defer done()
