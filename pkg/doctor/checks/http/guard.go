@@ -248,7 +248,7 @@ func askSessionUnknown404(e *evidence.Evidence) []check.Finding {
 	}
 	found := objection(reply, "ping")
 	if reply.Status/100 == 2 {
-		found[0].Severity, found[0].Title = check.Info, "server responds to a request with an unknown id"
+		found[0].Severity, found[0].Title = check.Info, "server accepts a session ID that it did not issue"
 	}
 	return found
 }
