@@ -9,9 +9,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestDiagnose reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that start
-// servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to get. That
-// line is empty for output that says nothing. \e stands for an escape.
+// TestDiagnose reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that
+// start servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to
+// get. That line is empty for output that says nothing. \e stands for an escape.
 func TestDiagnose(t *testing.T) {
 	for _, name := range []string{"causes", "launchers", "libraries"} {
 		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")

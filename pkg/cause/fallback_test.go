@@ -326,8 +326,9 @@ func TestFilesOfTheServer(t *testing.T) {
 		},
 		{
 			name: "a shell script for Python", kind: Other, fix: "run it with sh in place of python3",
-			stderr: "  File \"/srv/start.sh\", line 2\n    exec node server.js\n         ^^^^\nSyntaxError: invalid syntax",
-			what:   "python3 runs a file that is written in shell: /srv/start.sh",
+			stderr: "  File \"/srv/start.sh\", line 2\n    exec node server.js\n         ^^^^\n" +
+				"SyntaxError: invalid syntax",
+			what: "python3 runs a file that is written in shell: /srv/start.sh",
 		},
 		{
 			name: "a sentence before a list", kind: Config, fix: "correct the file that it names",

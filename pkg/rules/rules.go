@@ -12,8 +12,8 @@ import (
 // Rule is a block of a table.
 type Rule struct {
 	ID, Group string
-	// match is what the text must have, unless what it must not have, and beside what a line around it must have. Each is
-	// compiled when it is first needed, since few rules of a table are; nil for nothing.
+	// match is what the text must have, unless what it must not have, and beside what a line around it must have; nil
+	// for nothing. Each is compiled when it is first needed, since few rules of a table are.
 	match, unless, beside func() *regexp.Regexp
 	values                map[string][]string
 }
