@@ -94,7 +94,8 @@ func TestFormsThatEndEarly(t *testing.T) {
 func TestFormRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 130, syscall.SIGQUIT: 2} {
-		w := openProgram(t, 200, 40, buildToolx(t), "call", "echo", "message=hi", "--", "fakeserver", "--pids", "PIDS", "elicit")
+		w := openProgram(t, 200, 40, buildToolx(t),
+			"call", "echo", "message=hi", "--", "fakeserver", "--pids", "PIDS", "elicit")
 		w.await("missing 'name'")
 		raw := terminalMode(t, w.master)
 		if err := w.cmd.Process.Signal(signal); err != nil {

@@ -14,6 +14,11 @@ import (
 	"toolx/pkg/servers"
 )
 
+// askedName asks for one text.
+var askedName = &servers.Elicitation{
+	Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`),
+}
+
 // TestNothingIsAskedAfterAnInterruption shows no form that waited for another one when the command was interrupted.
 func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
 	var out, err bytes.Buffer
@@ -21,8 +26,7 @@ func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
 	over := make(chan struct{})
 	close(over)
 	k := &Keyboard{Out: streams.New(c), In: c.In, Over: over}
-	asked := &servers.Elicitation{Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`)}
-	if _, err := k.Elicit(t.Context(), asked, false); !errors.Is(err, context.Canceled) {
+	if _, err := k.Elicit(t.Context(), askedName, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	if out.Len()+err.Len() > 0 {
@@ -30,8 +34,8 @@ func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
 	}
 }
 
-// TestFormAfterAReadThatGoesOn opens a form once the read of an earlier question, which no one waits for, has ended: two
-// readers would share what is typed.
+// TestFormAfterAReadThatGoesOn opens a form once the read of an earlier question, which no one waits for, has ended:
+// two readers would share what is typed.
 func TestFormAfterAReadThatGoesOn(t *testing.T) {
 	var out, err bytes.Buffer
 	in, typed := io.Pipe()
@@ -46,8 +50,7 @@ func TestFormAfterAReadThatGoesOn(t *testing.T) {
 		_, _ = io.WriteString(typed, "late\n")
 		_, _ = io.WriteString(typed, "\x04") // ctrl+d
 	}()
-	asked := &servers.Elicitation{Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`)}
-	given, failed := k.Elicit(t.Context(), asked, false)
+	given, failed := k.Elicit(t.Context(), askedName, false)
 	if failed != nil || given.Action != servers.Cancel {
 		t.Errorf("%+v, %v", given, failed)
 	}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,8 +74,8 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	patient, held := d, s.link.SessionKey() != ""
-	if held { // its holder has the same limits, and knows more of why one has passed
-		patient.StartTimeout += 2 * heldPatience
+	if held { // its holder has the same limits, and looks for the reason when one has passed
+		patient.StartTimeout += failurePatience
 	} else if d.enough == nil && !d.NoStartLimit && d.Bus != nil {
 		var done func()
 		patient.enough, done = d.listensElsewhere(s)
@@ -293,6 +294,7 @@ func (s *Session) step(
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		silent := s.link.NewFailure(diagnose.EndingSilent)
 		silent.Waiting = string(method)
+		silent.Lived = cmp.Or(silent.Lived, time.Since(began))
 		var abandoned *diagnose.Abandoned
 		if errors.As(err, &abandoned) && abandoned.Why != "" && silent.Ending == diagnose.EndingSilent {
 			silent.Reason = errors.New(abandoned.Why)

@@ -12,8 +12,8 @@ import (
 )
 
 // Elicit asks the user for what a server wants to know, below the lines of a terminal and without the rest of the
-// interface: of options it takes In, Out, OpenPage, Color, ASCII and Now. The end of the terminal is neither yes nor no.
-// The error is ctx's, or an *exec.InterruptedError after Ctrl-C.
+// interface: of options it takes In, Out, OpenPage, Color, ASCII and Now. The end of the terminal is neither yes nor
+// no. The error is ctx's, or an *exec.InterruptedError after Ctrl-C.
 func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*servers.Elicited, error) {
 	profile := profileOf(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII
