@@ -224,8 +224,8 @@ func promptArguments(
 	return arguments, err
 }
 
-// checkPrompt checks arguments against the prompt's own list. It passes on what is not listed, with a warning, as for
-// tools (VAL-2).
+// checkPrompt checks arguments against the prompt's own list. As for tools, it sends arguments that are not listed too,
+// with a warning (VAL-2).
 func checkPrompt(
 	ctx context.Context, o *streams.Streams, tool *exec.Tool, arguments, definition json.RawMessage,
 ) error {

@@ -206,7 +206,7 @@ func (r sessionRun) start(
 	ctx context.Context, list []*config.Server, records map[string]*servers.Record, asJSON bool,
 ) error {
 	running := make(map[string]bool)
-	for _, info := range r.store.List(ctx, sessionPatience) {
+	for _, info := range r.store.List(ctx, statusTimeout) {
 		running[info.Key] = info.State != servers.StateDead
 	}
 	holds := make(map[string]servers.Record)
@@ -236,7 +236,7 @@ func (r sessionRun) start(
 		return err
 	}
 	toolset.ReportFailed(box.Out, opened, false)
-	infos := slices.DeleteFunc(r.store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
+	infos := slices.DeleteFunc(r.store.List(ctx, statusTimeout), func(info *servers.SessionInfo) bool {
 		return !slices.ContainsFunc(opened, func(o servers.Opened) bool {
 			return o.Err == nil && records[o.Server].Key == info.Key
 		})
@@ -250,8 +250,8 @@ func (r sessionRun) start(
 	return nil
 }
 
-// sessionPatience is how long the holder of a session may take to say how it is.
-const sessionPatience = 2 * time.Second
+// statusTimeout limits how long a session's process may take to report its state.
+const statusTimeout = 2 * time.Second
 
 // listOptions say how sessions are listed.
 type listOptions struct {
@@ -287,7 +287,7 @@ func runSessionList(ctx context.Context, o listOptions) error {
 		if err := run.store.Usable(); err != nil {
 			o.Out.Log.Warn(err.Error())
 		}
-		infos = run.store.List(ctx, sessionPatience)
+		infos = run.store.List(ctx, statusTimeout)
 	}
 	if len(infos) == 0 && !o.json {
 		o.Out.Say("no session is running; toolx session start SERVER starts one")

@@ -198,8 +198,8 @@ func (o Options) askClean(ctx context.Context, session *servers.Session) {
 	if p.modern {
 		questions = questions[1:]
 	}
-	const patience = 10 // how many more limits the answers that need a backend may take, all together
-	silent, left := 0, patience*o.answerLimit()
+	const moreLimits = 10 // how many more limits the answers that need a backend may take in total
+	silent, left := 0, moreLimits*o.answerLimit()
 	for _, q := range questions {
 		silent++
 		limit, began := o.answerLimit(), time.Now()

@@ -76,7 +76,7 @@ type httpProber struct {
 	late time.Time
 }
 
-// probe asks all questions. A server that leaves two in a row unanswered is asked no more.
+// probe sends all requests. It stops when a server does not answer two in a row.
 func (p *httpProber) probe(ctx context.Context) {
 	first := p.post(ctx, evidence.AskedInitialize, p.initialize(), nil)
 	if p.evidence.AgreedRaw() {

@@ -63,7 +63,7 @@ func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
 func tlsHandshake(ctx context.Context, address *url.URL, most uint16) (tls.ConnectionState, error) {
 	settings := &tls.Config{
 		ServerName: address.Hostname(), MinVersion: tls.VersionTLS10, MaxVersion: most,
-		InsecureSkipVerify: true, // a certificate that nobody trusts is looked at too, and nothing is sent
+		InsecureSkipVerify: true, // untrusted certificates are examined too, and nothing is sent
 	}
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		settings.CipherSuites = append(settings.CipherSuites, suite.ID) // those of old servers

@@ -54,7 +54,7 @@ func (w *watcher) note() {
 	w.remember(births(w.pid))
 }
 
-// remember adds processes to those that belong to the server. w.mu is held.
+// remember adds processes to those that belong to the server. The caller holds w.mu.
 func (w *watcher) remember(processes []birth) {
 	for _, one := range processes {
 		if !slices.Contains(w.known, one) {
@@ -63,7 +63,7 @@ func (w *watcher) remember(processes []birth) {
 	}
 }
 
-// look adds the processes that are alive although the server is not. w.mu is held.
+// look adds the processes that are still alive after the server ended. The caller holds w.mu.
 func (w *watcher) look() {
 	for _, one := range w.alive() {
 		process := one.process()

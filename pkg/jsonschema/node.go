@@ -10,7 +10,7 @@ import (
 )
 
 // Node is one JSON value, usually in a schema. It is split into its parts when they are first needed, and each part
-// exists once, so that nodes can be compared by identity. Members keep their order, and what is not changed keeps its
+// exists once, so that nodes can be compared by identity. Members keep their order, and unchanged parts keep their
 // bytes. A nil Node is a missing value.
 //
 // Only a node made by Build, List or Clone may be changed, and only by its maker; the nodes in it may not.

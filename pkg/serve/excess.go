@@ -50,7 +50,7 @@ func argumentsSize(params []byte) (size int) {
 	return size
 }
 
-// fewValues reports whether a message has no more than maxValues values.
+// fewValues reports whether a message has at most maxValues values.
 func fewValues(message []byte) bool {
 	values := 0
 	for at := 0; at < len(message) && values <= maxValues; at++ {

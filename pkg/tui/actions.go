@@ -72,7 +72,7 @@ func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
 			return nil
 		}
 		cmd := m.run()
-		if m.dialog != nil { // whoever says no stays where the key was pressed
+		if m.dialog != nil { // after "no", the focus returns to where the key was pressed
 			m.dialog.back = func() { m.setFocus(from) }
 		}
 		return cmd

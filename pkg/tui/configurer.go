@@ -103,7 +103,7 @@ func (c *configurer) edit(s *server) tea.Cmd {
 	return c.openEditor(path, line, func() tea.Msg { return later(func() tea.Cmd { return c.reload(s.name) }) })
 }
 
-// reload takes the config as it is now, and shows a server of it, which is started anew.
+// reload reads the config again, and shows one of its servers, which it restarts.
 func (c *configurer) reload(name string) tea.Cmd {
 	if s := c.servers.server(name); s != nil {
 		s.asked = true // its process ends
@@ -159,7 +159,7 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	return tea.Batch(commands...)
 }
 
-// welcome returns the lines of a page for somebody who has no server yet, none for others.
+// welcome returns the lines of the page for a config without servers, and nil if it has some.
 func (c *configurer) welcome(width int) []string {
 	if c.options.Entries == nil || len(c.servers.list) > 0 {
 		return nil

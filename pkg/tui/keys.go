@@ -156,7 +156,7 @@ func (m *model) restartKey() pane.Binding {
 }
 
 // serverKeys returns the keys of the server on the page. The page of one of its lists has none, so
-// that nobody stops the server when they mean a resource.
+// that people do not stop the server when they mean a resource.
 func (m *model) serverKeys() []pane.Binding {
 	s := m.page.server
 	if s == nil || m.page.serverList != nil {
@@ -187,7 +187,7 @@ func (m *model) resourceKeys() []pane.Binding {
 	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
 }
 
-// noSubscriptions returns why nobody can subscribe to the resources of a server.
+// noSubscriptions returns why the resources of a server have no subscriptions, empty if they have.
 func (m *model) noSubscriptions(server string) string {
 	s := m.servers.server(server)
 	return pane.Off(s == nil || !s.subscribes, "the server offers no subscriptions")

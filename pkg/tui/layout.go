@@ -55,8 +55,8 @@ type arrangement struct {
 	grown  sizes
 }
 
-// sizes are how many cells each pane is larger than it is by itself: the tree in width, the result in height, the watch
-// pane in whichever differs. The page has what is left.
+// sizes are how many cells each pane is larger than its default size: the tree in width, the result in height, the
+// watch pane in whichever differs. The page gets the rest.
 type sizes [areas]int
 
 // layout says where each pane is, with its border; neighbours share the border between them, and a pane of one row is
@@ -71,7 +71,7 @@ type layout struct {
 	grown  sizes // as far as there was room
 }
 
-// size returns the size of a pane that has size cells by itself, and at least least and at most most.
+// size returns the size of a pane with a default of size cells, between least and most.
 func (l *layout) size(a area, size, least, most int) int {
 	got := max(least, min(size+l.grown[a], most))
 	l.grown[a] = got - size

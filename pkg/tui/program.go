@@ -34,7 +34,7 @@ func programFiles(command []string, folder string) []programFile {
 		path := word
 		switch {
 		case i == 0 && !strings.ContainsRune(word, filepath.Separator):
-			path, _ = exec.LookPath(word) // what is not found is no file
+			path, _ = exec.LookPath(word) // a program that is not found has no file
 		case i > 0 && !slices.Contains(scripts, strings.ToLower(filepath.Ext(word))):
 			continue
 		case !filepath.IsAbs(word):

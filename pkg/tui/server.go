@@ -54,7 +54,7 @@ type life struct {
 	reason    string            // why it failed or ended
 	hint      string            // what to do about a start that failed
 	polluted  int               // lines of this life
-	diagnosed time.Time         // since of the failure that the doctor was asked about by itself
+	diagnosed time.Time         // since of the failure that the doctor examined automatically
 	// development is set while the server's files are watched.
 	development *development
 	// completes and subscribes report which capabilities it has besides lists.
@@ -104,7 +104,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		return true
 	case servers.ConnectFailed:
 		s.reason, s.hint, s.failure = e.Err.Error(), result.Hint(e.Err), nil
-		_ = errors.As(e.Err, &s.failure) // another error has no more to tell
+		_ = errors.As(e.Err, &s.failure) // other errors have no more details
 		s.become(statusFailed, at)
 	case wire.ProcessExited:
 		s.exited(e)

@@ -36,7 +36,7 @@ func restoreAtCrash(program *tea.Program) (stop func()) {
 			}
 			signal.Reset(sent)
 			if one, ok := sent.(syscall.Signal); ok {
-				_ = syscall.Kill(os.Getpid(), one) // as if nobody had caught it
+				_ = syscall.Kill(os.Getpid(), one) // as if it had not been caught
 			}
 		}
 	}()

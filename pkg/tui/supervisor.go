@@ -83,7 +83,7 @@ func (su *supervisor) open(s *server) tea.Cmd {
 
 // opened takes how opening a server ended.
 func (su *supervisor) opened(s *server, err error) tea.Cmd {
-	if s.asked && errors.Is(err, context.Canceled) { // whoever stopped it reports its state
+	if s.asked && errors.Is(err, context.Canceled) { // the code that stopped it reports its state
 		return nil
 	}
 	if err != nil && su.ctx.Err() == nil {
@@ -119,8 +119,8 @@ func (su *supervisor) look() tea.Cmd {
 	return tea.Batch(commands...)
 }
 
-// restart stops a server and starts it again. It asks first if the server is shared with other commands, for which it
-// is then started anew too.
+// restart stops a server and starts it again. It asks first if the server is shared with other commands, because it
+// restarts for them too.
 func (su *supervisor) restart(s *server) tea.Cmd {
 	done := func(error) tea.Cmd { return nil }
 	if s.held == nil {

@@ -138,7 +138,7 @@ func (t *tree) setTools(all []*exec.Tool) {
 	}
 }
 
-// find moves the cursor to a row by name, because tools are made anew when a server restarts. If the
+// find moves the cursor to a row by name, because a restart replaces the tools of a server. If the
 // row is gone, the cursor moves to its server rather than to another item that was never chosen.
 func (t *tree) find(wanted row) {
 	for _, same := range []func(row) bool{

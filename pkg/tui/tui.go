@@ -67,8 +67,8 @@ type Options struct {
 	Sources func(server string) (Sources, error)
 	// Develop reports whether the files of all servers are watched from the beginning.
 	Develop bool
-	// Fetching returns the package manager that is still fetching the server of a process, empty if none is; nil if
-	// nobody can tell.
+	// Fetching returns the package manager that is still fetching the server of a process, empty if none is. It is nil
+	// if that cannot be found out.
 	Fetching func(pid int) string
 	// Memory returns the memory that a process and its descendants use, in bytes; zero if that is not known.
 	Memory func(pid int) int64

@@ -19,7 +19,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // update handles one message, then updates the suggestions for the argument under the cursor, lets the doctor examine a
-// failed server that is shown, and schedules a tick where the screen changes by itself.
+// failed server that is shown, and schedules a tick if the screen changes without input.
 func (m *model) update(msg tea.Msg) tea.Cmd {
 	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.servers.diagnose(m.page.server), m.tick())
 }

@@ -136,7 +136,7 @@ func (p *page) resourceFacts(width int) []string {
 			LastModified string   `json:"lastModified"`
 		} `json:"annotations"`
 	}
-	_ = json.Unmarshal(p.item.Definition, &more) // what is not as it should be is in the JSON
+	_ = json.Unmarshal(p.item.Definition, &more) // the JSON shows members of another type
 	facts.add("type", render.Safe(more.MIMEType))
 	if more.Size > 0 {
 		facts.add("size", exec.Bytes(int64(more.Size)))

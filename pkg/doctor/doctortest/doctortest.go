@@ -48,7 +48,7 @@ func Main(m *testing.M) int {
 	}
 	code := m.Run()
 	fake.Remove()
-	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
+	regexp2.StopTimeoutClock() // otherwise it runs until a second after the last match
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

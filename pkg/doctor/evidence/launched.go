@@ -87,8 +87,8 @@ func (e *Evidence) Program() (found cmdline.Program, ok bool) {
 	return LookupOf(launch).Find(launch.Command), true
 }
 
-// ServesHTTP reports whether a server on stdio serves MCP over HTTP too: it was told to, or prints the address. A port
-// alone may be anything, such as a page for a login.
+// ServesHTTP reports whether a server on stdio serves MCP over HTTP too: its arguments ask for it, or it prints the
+// address. A port alone may be anything, such as a login page.
 func (e *Evidence) ServesHTTP() bool {
 	if launch := e.Local(); launch != nil {
 		flags := []string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}

@@ -402,7 +402,7 @@ func (w *writer) checks() {
 	w.line("")
 }
 
-// everything is the heading of what is not about a single server.
+// everything is the heading of findings that are not about a single server.
 const everything = "all servers and the config"
 
 func (w *writer) check(one check.CheckResult, columns int) {

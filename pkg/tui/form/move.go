@@ -51,7 +51,7 @@ func (f *Form) previous() {
 }
 
 // ToProblem moves to the first field that prevents the call, opens everything around it, and starts
-// typing, behind a text that is there: it is to be mended. If no single field is at fault, nothing changes.
+// typing after the existing text, so that it can be corrected. If no single field is at fault, nothing changes.
 func (f *Form) ToProblem() {
 	wrong := f.check().first
 	if wrong == nil || f.json != nil {

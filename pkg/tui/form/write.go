@@ -41,7 +41,7 @@ func writeCheckable(f *field) *writer {
 func writeLines(f *field) string {
 	var typed []string
 	w := &writer{stand: func(text string) string {
-		mark := fmt.Sprintf(`"\u0000 %d"`, len(typed)/2) // which nobody types
+		mark := fmt.Sprintf(`"\u0000 %d"`, len(typed)/2) // no one types this
 		typed = append(typed, mark, text)
 		return mark
 	}}

@@ -28,8 +28,8 @@ func NewTextView(theme *Theme, compose func(width int) []string) *TextView {
 // Extent returns the visible part of the lines.
 func (t *TextView) Extent() Extent { return t.list.Extent() }
 
-// Anew drops the lines, so that they are made again.
-func (t *TextView) Anew() { t.kept.Forget() }
+// Recompose drops the lines, so that they are made again.
+func (t *TextView) Recompose() { t.kept.Forget() }
 
 // About says which lines are visible; empty if all are.
 func (t *TextView) About() string {

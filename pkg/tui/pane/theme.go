@@ -14,8 +14,8 @@ const (
 	Plain    Role = iota
 	Dim           // what matters less
 	Strong        // names
-	Heading       // what stands over other things
-	Accent        // what is to be found quickly
+	Heading       // titles
+	Accent        // things to find quickly
 	Good          // it went well
 	Warn          // it is odd
 	Bad           // it failed

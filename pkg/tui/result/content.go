@@ -131,7 +131,7 @@ func (c *content) Bindings() []pane.Binding {
 
 func (c *content) switchMarkdown() {
 	c.markdown = !c.markdown
-	c.Anew()
+	c.Recompose()
 }
 
 // compose returns the lines of all blocks.

@@ -239,7 +239,7 @@ func (t *list[T]) emptyText() string {
 	return "no rows of " + t.safe(t.server, 40) + " yet; press A for all servers"
 }
 
-// lastLine says what is shown and what is not.
+// lastLine returns the last line: the position of the cursor, the filter, and the servers whose rows are shown.
 func (t *list[T]) lastLine(width int) string {
 	if t.filter.Typing {
 		return t.filter.Line(t.theme, width)

@@ -17,7 +17,7 @@ import (
 // remark is a row of the log: what a server reports through the protocol, or what toolx reports.
 type remark struct {
 	line
-	level  string // a syslog severity; empty where nobody gave one
+	level  string // a syslog severity, or empty
 	source string // the logger, or what kind of message it is
 }
 

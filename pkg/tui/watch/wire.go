@@ -209,7 +209,7 @@ func (t *wireTab) arrow(sent bool) string {
 }
 
 // foreignCells draws a line that is not a message, with the program that most likely wrote it. That is
-// looked up when the row is drawn, because a server may print more such lines than anybody looks at.
+// looked up when the row is drawn, because a server may print many more such lines than are ever shown.
 func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 	role, sign := pane.Bad, t.theme.Glyphs.Bad
 	if f.class.Harmless() {

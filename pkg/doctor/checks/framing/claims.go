@@ -97,7 +97,8 @@ func (s *sorter) text(one *unexpectedLine) string {
 	return s.byPhase(one)
 }
 
-// asks reports whether a line is a question that nobody answers, or leads to one: text that waits without a newline.
+// asks reports whether a line is a question that will never be answered, such as text without a newline, or leads up
+// to one.
 func (s *sorter) asks(one *unexpectedLine) bool {
 	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"

@@ -108,7 +108,7 @@ type sorter struct {
 	answered      bool      // any request was
 	first         time.Time // when the first of them was, or zero
 	opening       int       // the last line before the first answer of the clean run
-	died          bool      // it ended by itself
+	died          bool      // it ended before toolx stopped it
 	utf16         bool
 	contentLength bool
 	sse           bool

@@ -163,7 +163,7 @@ func askUnsupportedVersionError(e *evidence.Evidence) []check.Finding {
 		return nil // not a modern server
 	}
 	if x.Answered() && evidence.SupportedVersions(x.Result) != nil {
-		return nil // it lists them to whoever asks, of whatever revision
+		return nil // it lists them to every client, whatever the revision
 	}
 	code, _ := evidence.ErrorCode(x.Error)
 	var supported []string

@@ -27,10 +27,10 @@ func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{unprompt(e.Clean, took, exit, runtime.GOOS)}
 }
 
-// unprompt returns the finding about a server that is slow to end by itself, or does not.
+// unprompt returns the finding about a server that exits late after its stdin closed, or not at all.
 func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
 	if exit.Forced == "" {
-		f := atShutdown(run, exit.At, "ended by itself %s after its stdin was closed", evidence.Rounded(took))
+		f := atShutdown(run, exit.At, "exited %s after its stdin was closed", evidence.Rounded(took))
 		f.Title = fmt.Sprintf("server exits %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
 		f.Fix = []string{
 			"in the server: close connections without waiting for their other end, and stop timers when stdin ends",
@@ -118,7 +118,7 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		for _, held := range evidence.EventsOf[wire.PipeHeld](run) {
-			who, certain := holder(run, held.Pipe)
+			who, certain := keeperOf(run, held.Pipe)
 			if held.Pipe != "stdout" || !certain {
 				continue
 			}
@@ -133,9 +133,9 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// holder returns the process that kept a pipe of an ended server open. If the system reports processes and there
-// is none, the pipe was not held: a busy machine had not read the last of stdout yet.
-func holder(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
+// keeperOf returns the process that kept a pipe of an ended server open. If the system reports processes and there
+// is none, no process kept it: a busy machine had not read the last of stdout yet.
+func keeperOf(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
 	for _, orphan := range r.Orphans {
 		if slices.Contains(orphan.Holds, pipe) {
 			return &orphan, true

@@ -15,7 +15,7 @@ func TestUnprompt(t *testing.T) {
 		forced, goos, title, evidence string
 		took                          time.Duration
 	}{
-		{"", "linux", "server exits 3.1 s after its stdin closes; clients wait 2 s", "ended by itself 3.1 s after", 3120 * time.Millisecond},
+		{"", "linux", "server exits 3.1 s after its stdin closes; clients wait 2 s", "exited 3.1 s after", 3120 * time.Millisecond},
 		{"SIGTERM", "linux", "server does not exit when its stdin closes (needed SIGTERM)", "alive 5.0 s after its stdin was closed; SIGTERM ended it", 5 * time.Second},
 		{"SIGTERM", "windows", "", "alive 5.0 s after its stdin was closed; toolx ended it", 5 * time.Second},
 	} {

@@ -11,7 +11,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks hold the server's messages against JSON-RPC 2.0. The checks of framing judge what is not a message.
+// Checks compare the server's messages with JSON-RPC 2.0. Lines that are not messages belong to the checks of framing.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "rpc-version", Need: check.NeedProcess, Ask: askRPCVersion},

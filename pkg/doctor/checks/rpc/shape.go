@@ -220,7 +220,7 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	case next.Answered() || next != nil && next.Late, answered:
 		return nil
 	case e.Clean.Died() != nil && !slices.ContainsFunc(e.Clean.Exchanges, open):
-		return nil // it ends by itself, with the line or without
+		return nil // it exits with the line and without it
 	case sameEnd(e.Clean, run):
 		return nil
 	}

@@ -27,7 +27,7 @@ const (
 )
 
 // Passages returns all texts of the answers that clients get: about the server, its tools, prompts and resources,
-// and the results of calls. It includes every string and the names of members: text hides best where nobody looks.
+// and the results of calls. It includes every string and the names of members: text hides best where no one looks.
 func Passages(e *evidence.Evidence) []Passage {
 	if e.Clean == nil {
 		return nil

@@ -28,7 +28,7 @@ func askCallFailed(e *evidence.Evidence) []check.Finding {
 		unmade := errors.As(err, new(*evidence.UnmadeError))
 		var refused *exec.ToolError
 		if call.Own && errors.As(err, &refused) && refused.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY {
-			continue // it runs as a task only, and the doctor begins none by itself
+			continue // it runs only as a task, and the doctor starts no tasks
 		}
 		if unmade || call.Run.Died() == nil || fault.KindOf(err) != fault.KindProtocol {
 			found = append(found, failure(call, e))
