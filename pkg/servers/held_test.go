@@ -225,7 +225,7 @@ func TestHeldSlowReader(t *testing.T) {
 			break
 		}
 	}
-	const much = 60 // more than may wait, in messages of 900 kB
+	const much = 24 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
 		request, err := wire.EncodeRequest(seq+2, methodRequest,
 			rawjson.Build("method", "tools/call", "params", CallParams("big", []byte(`{"bytes":900000}`))))
