@@ -16,8 +16,8 @@ func newCompletionCommand(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a shell completion script",
-		Long: `Print the script with which a shell completes toolx's commands, flags and tools. SHELL
-is bash, zsh, fish or powershell.`,
+		Long: `Print a script that lets a shell complete toolx's commands, flags and tools. SHELL is
+bash, zsh, fish or powershell.`,
 		Example: `  toolx completion bash > ~/.local/share/bash-completion/completions/toolx
   toolx completion zsh > ~/.zfunc/_toolx
   toolx completion fish > ~/.config/fish/completions/toolx.fish`,

@@ -56,12 +56,12 @@ type conformanceContext struct {
 	} `json:"toolCalls"`
 }
 
-// newConformanceCommand returns the verb behind make conformance. It is of no use to anyone else, and not in the help.
+// newConformanceCommand returns the verb that make conformance runs. The help does not list it.
 func newConformanceCommand(f *factory.Factory, run cli.RunFunc[conformanceOptions]) *cobra.Command {
 	o := conformanceOptions{Flags: f.Flags, Tools: f.Tools, Logins: f.Logins, Bus: f.Bus}
 	return &cobra.Command{
 		Use:    "conformance-client URL",
-		Short:  "Do what MCP's conformance suite wants of a client",
+		Short:  "Run a scenario of MCP's conformance suite",
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -158,7 +158,7 @@ func Command() *cobra.Command {
 func newRootCommand(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolx",
-		Short: "Call and debug tools of MCP servers. On a terminal, toolx alone opens the interface.",
+		Short: "Call and debug tools of MCP servers. Without a command, toolx opens its full-screen interface.",
 		Example: `  toolx list
   toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg deviceName="Switch One" --arg action=on`,

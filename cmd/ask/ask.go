@@ -59,11 +59,11 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION [-- COMMAND…]",
-		Short: "Ask a model that calls tools",
-		Long: `Ask a model a question and run the tools that it calls: those of all configured
-servers and of the config. Built-in tools are offered only if the config or --tools
-names them. The answer goes to stdout as it arrives, calls and their times to stderr.
-The QUESTION - is read from standard input.
+		Short: "Ask a model that can call tools",
+		Long: `Ask a model a question and run the tools that it calls. It can call the tools of all
+configured servers and of the config, and built-in tools that the config or --tools
+names. The answer is printed on stdout as it arrives, calls and their times on stderr.
+If QUESTION is -, it is read from standard input.
 
 The default provider is Ollama on this machine:
 
@@ -74,9 +74,9 @@ The default provider is Ollama on this machine:
 
 Tool failures are reported to the model and do not change the exit code.
 
-Exit codes: 0 answered, 2 wrong usage, unknown model or one without tools, 3 the key
-is missing or refused, 4 the provider or a server was not reached, 5 the model
-refused or did not finish, 6 its answer broke off, 124 it stopped responding, 130
+Exit codes: 0 answered, 2 wrong usage, or a model that is unknown or cannot call tools, 3
+the key is missing or refused, 4 the provider or a server could not be reached, 5 the
+model refused or did not finish, 6 its answer was cut off, 124 it stopped responding, 130
 interrupted.`,
 		Example: `  toolx ask "turn on switch one"
   toolx ask "which rooms are too warm?" --provider anthropic --tools 'zwave__*'
@@ -90,13 +90,13 @@ interrupted.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of the provider: "+strings.Join(ai.Providers(), ", "))
-	flags.StringVar(&o.model, "model", "", "`NAME` of the model, as the provider has it")
-	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's API, with version: http://localhost:8000/v1")
-	flags.StringArrayVar(&o.tools, "tools", nil, "give the model the tools that match `PATTERN` only (repeatable)")
+	flags.StringVar(&o.model, "model", "", "`NAME` of the model at the provider")
+	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's API and its version: http://localhost:8000/v1")
+	flags.StringArrayVar(&o.tools, "tools", nil, "give the model only tools that match `PATTERN` (repeatable)")
 	flags.StringVar(&o.system, "system", "", "instructions to the model: `TEXT` or @FILE")
-	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "give up when the model calls tools for `N` turns")
+	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "stop after `N` turns of tool calls")
 	flags.StringVar(&o.maxResult, "max-result", "64KiB", "cut each result for the model at `SIZE` (0: never)")
-	flags.BoolVar(&o.json, "json", false, "print what happens as JSON lines")
+	flags.BoolVar(&o.json, "json", false, "print events as JSON lines")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
 	flags.BoolVar(&o.textCalls, "text-calls", false,

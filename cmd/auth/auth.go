@@ -44,8 +44,8 @@ Tokens are stored in the system keyring if there is one, otherwise in a file tha
 you can read, and are renewed automatically. A server with its own Authorization header
 needs no login.
 
-Exit codes: 0 success, 2 wrong usage or config, 3 the login was refused or is
-missing, 4 the server or its authorization server was not reached, 130 interrupted.`,
+Exit codes: 0 success, 2 wrong usage or config, 3 the login was refused or is missing, 4
+the server or its authorization server could not be reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login --no-browser https://host/mcp
   toolx auth status --json
@@ -68,11 +68,11 @@ func newAuthLoginCommand(f *factory.Factory, run cli.RunFunc[loginOptions]) *cob
 		Use:   "login SERVER",
 		Short: "Log in to a server",
 		Long: `Log in to a server in the browser; toolx waits until you are done. With --no-browser,
-open the printed address in a browser on any machine, and paste the address that it ends
-at. Client credentials need no browser.
+open the printed address in a browser on any machine, and paste the address that the
+browser shows at the end. Client credentials need no browser.
 
 Exit codes: 0 logged in, or the server needs no login; 2 wrong usage or config, 3 the
-login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
+login was refused or needs a terminal, 4 not reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login github --scope repo
   toolx auth login --no-browser https://host/mcp`,
@@ -81,8 +81,8 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false,
-		"print the page's address, and read the redirect URL from the terminal")
-	cmd.Flags().StringArrayVar(&o.scopes, "scope", nil, "ask for `SCOPE` as well (repeatable)")
+		"print the login page's address, and read the redirect URL from the terminal")
+	cmd.Flags().StringArrayVar(&o.scopes, "scope", nil, "also request `SCOPE` (repeatable)")
 	return cmd
 }
 

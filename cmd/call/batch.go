@@ -44,7 +44,7 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "batch", "", "run the calls in `FILE`, one per line as JSON; - is standard input")
 	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: run `N` calls at once on each server")
-	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
+	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they arrive")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: stop after the first failure")
 	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
 		"batch", "arg", "args", "save", "dry-run", "edit", correct.FromToolCall)

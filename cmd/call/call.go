@@ -97,16 +97,15 @@ arguments their types:
   a.b=v      inside the object a
   --args     the whole object: JSON, @FILE or - for standard input
 
-toolx call TOOL --help shows the tool's parameters as they were last listed.
+toolx call TOOL --help shows the tool's parameters from the last listing.
 
 --from-tool-call reads a model's tool call, message or response, runs its calls, and
 prints the message that the provider expects in reply. --batch reads one call per line
-and prints one result per line; with a TOOL, each line holds its arguments alone.
+and prints one result per line; with a TOOL, each line is just its arguments.
 
-Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication, 4 the server
-was not reached, 5 the tool failed (or any call of a model's message; any tool of a
-batch, which otherwise has the code of its first failure), 6 the protocol was broken,
-124 timeout, 130 interrupted.`,
+Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication required, 4 the
+server could not be reached, 5 a tool failed (if only other calls of a batch failed, the
+code of the first one), 6 the server broke the protocol, 124 timeout, 130 interrupted.`,
 		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
   toolx call datetime time=2026-01-02 --json | jq -r .result.weekday
@@ -121,9 +120,9 @@ batch, which otherwise has the code of its first failure), 6 the protocol was br
 	o.ReplyFlags.Declare(flags, formats...)
 	o.DeclareContent(flags)
 	flags.BoolVar(&o.DryRun, "dry-run", false, "print the request instead of sending it")
-	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
-	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
-	flags.BoolVar(&o.edit, "edit", false, "fill in the rest in the form of toolx tui")
+	flags.BoolVar(&o.strict, "strict", false, "reject parameters that are not in the schema")
+	flags.BoolVar(&o.keepNames, "keep-names", false, "do not normalize parameter names")
+	flags.BoolVar(&o.edit, "edit", false, "fill in the remaining arguments in a form")
 	o.model.declare(cmd)
 	o.batch.declare(cmd)
 	o.Guards.Declare(flags)

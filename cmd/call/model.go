@@ -38,10 +38,10 @@ func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags.StringVar(&o.from, correct.FromToolCall, "", "run the calls in a model's message, from `FILE` or stdin")
 	flags.Lookup(correct.FromToolCall).NoOptDefVal = "-"
 	flags.StringVar(&o.format, "result-format", "",
-		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
+		"`FORMAT` of the results of --from-tool-call, such as openai (default: the format of the calls)")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
-		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
-	flags.BoolVar(&o.sequential, "sequential", false, "run the calls in --from-tool-call one after another")
+		"with --from-tool-call: also run calls that the model wrote as text, such as JSON in a code fence")
+	flags.BoolVar(&o.sequential, "sequential", false, "with --from-tool-call: run the calls one after another")
 	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments",
 		correct.FromToolCall, "arg", "args", "jq")
 	cli.MarkFlagsNeed(cmd, correct.FromToolCall, "result-format", "sequential", "text-calls")

@@ -64,22 +64,22 @@ const noRetries = math.MinInt
 
 // Declare adds the flags of every command to flags.
 func (f *Flags) Declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.Config, "config", nil, "use config `FILE` and no other (repeatable, later wins)")
+	flags.StringArrayVar(&f.Config, "config", nil, "use only this config `FILE` (repeatable; later ones win)")
 	flags.StringArrayVar(&f.From, "from", nil,
 		"also use the servers of `CLIENT`, such as cursor, or of its config file (repeatable)")
 	flags.StringArrayVar(&f.Servers, "server", nil, "use only the configured server `NAME` (repeatable)")
 	flags.StringVar(&f.URL, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil,
-		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
+		"send `HEADER` to the server at --url, such as 'Authorization: Bearer …' (repeatable)")
 	flags.StringArrayVar(&f.Env, "env", nil, "set the variable `NAME=VALUE` for the server after -- (repeatable)")
 	flags.StringVar(&f.Cwd, "cwd", "", "start the server after -- in `DIR`")
 	flags.StringVar(&f.CACert, "cacert", "", "also trust the certificate authorities in `FILE` (PEM)")
 	flags.BoolVar(&f.Insecure, "insecure", false,
 		"trust any certificate: anyone on the network path can read and change the traffic")
 	flags.Var(TimeFlag{&f.Timeout, true}, "timeout",
-		"cancel a call after `D` without progress, or none (default 30s)")
+		"cancel a call after `D` without progress; none: no limit (default 30s)")
 	flags.Var(TimeFlag{&f.MaxTime, true}, "max-time",
-		"cancel a call after `D` in any case, or none (default 10m)")
+		"cancel a call after `D` in total; none: no limit (default 10m)")
 	flags.Var(TimeFlag{&f.StartTimeout, false}, "start-timeout", "allow `D` for each connection attempt (default 30s)")
 	flags.IntVar(&f.Retries, "retries", noRetries, "retry a failed connection `N` times")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
@@ -87,7 +87,7 @@ func (f *Flags) Declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.LogLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.LogFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "print what toolx does (--log-level info)")
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print errors only, and a warning about --insecure")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print only errors, and the warning about --insecure")
 	flags.StringVarP(&f.output, "output", "o", "", "output `FORMAT`: text, or json (same as --json)")
 	flags.BoolVar(&f.NoColor, "no-color", false, "disable colour (also: NO_COLOR=1)")
 	flags.BoolVar(&f.NoSession, "no-session", false,

@@ -61,18 +61,17 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --format F [FILE|-] [PATTERN…] [-- COMMAND…]",
 		Short: "Convert tool definitions between formats",
-		Long: `Convert tool definitions to the format of a provider's API. Each loss that the format
-causes is a line on stderr.
+		Long: `Convert tool definitions to the format of a provider's API. Whatever the format cannot
+express is reported on stderr, one line for each loss.
 
-Tools come from a FILE, from standard input (- or a pipe), or else from all configured
-servers and the config. The source's format is detected. A PATTERN is a server's name, a
-glob, or part of a name or description, as for list.
+Tools come from a FILE, from standard input (- or a pipe), or otherwise from all
+configured servers and the config. toolx detects the format of a FILE. A PATTERN is a
+server's name, a glob, or part of a name or description, as for list.
 
 ` + cli.WrapHelp("Formats: "+convert.Join(convert.Formats())+".") + `
 
 Exit codes: 0 success, 2 wrong usage, input that cannot be read, or no tool that the
-format can express; with --strict also when anything was lost. 4 when no server
-answered.`,
+format can express; with --strict also if anything was lost. 4 if no server answered.`,
 		Example: `  toolx convert --format qwen
   toolx convert --format gemini tools.json --strict
   toolx convert --format anthropic 'zwave__*' --names names.json > tools.json
@@ -87,13 +86,13 @@ answered.`,
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")
 	flags.StringVar(&o.format, "to", "", "same as --format: the `FORMAT` to convert to")
 	flags.BoolVar(&asJSON, "json", false, "same as -o json")
-	flags.StringVar(&o.from, "from", "", "the `FORMAT` of FILE, where it cannot be recognised")
-	flags.StringVar(&o.names, "names", "", "write to `FILE`, as JSON, which name is which server's tool")
-	flags.StringVar(&o.report, "report", "text", "`FORM` of the losses on stderr: text, json")
+	flags.StringVar(&o.from, "from", "", "`FORMAT` of FILE, if toolx cannot detect it")
+	flags.StringVar(&o.names, "names", "", "write a JSON map of converted names to servers' tools to `FILE`")
+	flags.StringVar(&o.report, "report", "text", "`FORM` of the reported losses: text, json")
 	flags.BoolVar(&o.strict, "strict", false,
-		"fail, and print nothing, when anything was lost that a model would see (so not titles or annotations)")
-	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
-	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (a tool a line)")
+		"print nothing and fail if anything was lost that a model would see (titles and annotations do not count)")
+	flags.BoolVar(&o.tokens, "tokens", false, "print how many tokens each tool costs (an estimate)")
+	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (one tool per line)")
 	cmd.RunE = cli.Run(&o, run, func() error {
 		if asJSON {
 			o.output = "json"

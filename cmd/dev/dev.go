@@ -56,14 +56,15 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [SERVER] [-- COMMAND…]",
 		Short: "Restart a server when its files change",
-		Long: `Start a server and watch its files. After each change toolx restarts the server and
+		Long: `Start a server and watch its files. After each change, toolx restarts the server and
 prints what changed: tools that were added, removed or edited, the results of --call,
-and the doctor's new and fixed findings. Ctrl-C stops it.
+and the doctor's new and fixed findings. Press Ctrl-C to stop.
 
-toolx watches the server's program, and the source and settings files below its folder
-and its working folder, except node_modules and folders that start with a dot.
+toolx watches the server's program, and the source and settings files in the program's
+folder, the working folder and the folders below, except node_modules and folders whose
+names start with a dot.
 
-Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
+Exit codes: 2 wrong usage, an unknown server, or nothing to watch, 130 Ctrl-C.`,
 		Example: `  toolx dev -- node server.js
   toolx dev zwave --call 'control_zwave_device {"device_name":"Switch"}'
   toolx dev --watch src --watch server.toml -- python -m server`,
@@ -83,11 +84,11 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.watch, "watch", nil,
-		"watch `PATH` alone, a file or a folder with every file below it (repeatable)")
+		"watch only `PATH`, a file or a folder and all files below it (repeatable)")
 	flags.StringArrayVar(&o.calls, "call", nil, "call a tool after each start: `'TOOL {json}'` (repeatable)")
-	flags.BoolVar(&o.noDoctor, "no-doctor", false, "leave the doctor out")
+	flags.BoolVar(&o.noDoctor, "no-doctor", false, "do not run the doctor")
 	flags.BoolVar(&o.json, "json", false,
-		"print lines of JSON: time and text, and the results of --call as of call --json")
+		"print JSON lines with time and text, and results of --call as call --json prints them")
 	o.answers.Declare(flags)
 	return cmd
 }

@@ -65,14 +65,14 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Long: `Find out why MCP servers fail, and how to fix them.
 
 The doctor starts each server twice: first like any client, then with the first
-message of the other protocol era, hostile input and a signal. It calls no tools unless
---call names some; --call safe calls the read-only ones. A server over HTTP (--url)
-gets a session and raw requests instead. Without arguments the doctor examines the
-config and all of its servers.
+message of the other protocol era, hostile input and a signal. It calls only the tools
+that --call names; --call safe calls the read-only ones. A server over HTTP (--url) gets
+a session and raw requests instead. Without arguments, the doctor examines the config
+and all of its servers.
 
-Exit codes: 0 nothing at or above --fail-on was found, 2 wrong usage or config, 3 a
-server requires authentication, 4 no server could be started or reached, 6 something was
-found, or the baseline is stale, 124 timeout, 130 interrupted.`,
+Exit codes: 0 no findings at or above --fail-on, 2 wrong usage or config, 3 a server
+requires authentication, 4 no server could be started or reached, 6 findings, or a stale
+baseline, 124 timeout, 130 interrupted.`,
 		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
   toolx doctor --url https://mcp.example.com/mcp
   toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
@@ -101,24 +101,24 @@ var reportFlags = []struct {
 	usage  string
 }{
 	{report.JSON, "print the report as JSON"},
-	{report.JUnit, "print it as JUnit XML, for continuous integration"},
-	{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
+	{report.JUnit, "print the report as JUnit XML, for continuous integration"},
+	{report.SARIF, "print the report as SARIF 2.1.0, for code scanning"},
 }
 
 // declare declares the flags that have one value each.
 func (o *Options) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.reports, "report", nil,
-		"write the report to a file too, as `FORMAT=FILE`: json, sarif, junit, text (repeatable)")
-	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
+		"also write the report to a file, as `FORMAT=FILE`: json, sarif, junit, text (repeatable)")
+	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence instead of 80 bytes")
 	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
-	flags.StringVar(&o.explain, "explain", "", "explain a check by its `ID`, or the error message of a client")
-	flags.StringSliceVar(&o.only, "only", nil, "make only checks whose id matches `GLOB` (repeatable, or with commas)")
-	flags.StringSliceVar(&o.skip, "skip", nil, "leave out checks whose id matches `GLOB` (repeatable, or with commas)")
-	flags.StringVar(&o.failOn, "fail-on", "error", "fail from this `SEVERITY` on: error, warn, info, never")
+	flags.StringVar(&o.explain, "explain", "", "explain the check `ID`, or a client's error message")
+	flags.StringSliceVar(&o.only, "only", nil, "run only checks whose id matches `GLOB` (repeatable, comma-separated)")
+	flags.StringSliceVar(&o.skip, "skip", nil, "skip checks whose id matches `GLOB` (repeatable, comma-separated)")
+	flags.StringVar(&o.failOn, "fail-on", "error", "fail on findings from `SEVERITY` up: error, warn, info, never")
 	flags.StringVar(&o.baseline, "baseline", "", "accept the findings in `FILE`, and compare tools with its pins")
-	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write today's findings, and pins of all tools, to `FILE`")
+	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write current findings and pins of all tools to `FILE`")
 	flags.StringArrayVar(&o.calls, "call", nil,
-		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call those that say they are read-only")
+		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call all tools that are read-only")
 	flags.StringVar(&o.envLike, "env-like", "",
 		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
 }

@@ -41,7 +41,7 @@ func New(f *factory.Factory) *cobra.Command {
 	topics := append(docs.Topics(), flagsTopic)
 	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
-		Short: "Show help on a command or topic (" + strings.Join(topics, ", ") + ")",
+		Short: "Show help for a command or topic (" + strings.Join(topics, ", ") + ")",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && !asJSON {
 				page := docs.Page(args[0])
@@ -101,13 +101,14 @@ func ofRoot(root *cobra.Command) string {
 			}
 		}
 	}
-	text.WriteString("\n-- uses one server: toolx list -- npx -y @modelcontextprotocol/server-everything\n\n")
+	text.WriteString("\nPut a server's command after --:" +
+		" toolx list -- npx -y @modelcontextprotocol/server-everything\n\n")
 	few := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, name := range mainFlags() {
 		few.AddFlag(root.PersistentFlags().Lookup(name))
 	}
 	few.SortFlags = false
-	text.WriteString("Flags (toolx help flags shows all):\n" + few.FlagUsages())
+	text.WriteString("Common flags (toolx help flags shows all):\n" + few.FlagUsages())
 	return text.String()
 }
 
@@ -136,7 +137,7 @@ func ofCommand(cmd *cobra.Command) string {
 	if codes != "" {
 		parts = append(parts, "Exit codes: "+strings.TrimSpace(codes))
 	}
-	return strings.Join(append(parts, "Flags of every command: toolx help flags"), "\n\n") + "\n"
+	return strings.Join(append(parts, "Common flags: toolx help flags"), "\n\n") + "\n"
 }
 
 // ownFlags returns the flags of a command alone, without --help.
@@ -152,5 +153,5 @@ func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
 
 // flagsPage returns the flags of every command.
 func flagsPage(root *cobra.Command) string {
-	return "Flags of every command:\n" + root.PersistentFlags().FlagUsagesWrapped(maxWidth)
+	return "Common flags:\n" + root.PersistentFlags().FlagUsagesWrapped(maxWidth)
 }

@@ -32,7 +32,7 @@ import (
 	"toolx/pkg/words"
 )
 
-const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; of rerun those of toolx call.`
+const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; rerun has those of toolx call.`
 
 // New returns the command history; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[listOptions]) *cobra.Command {
@@ -40,12 +40,12 @@ func New(f *factory.Factory, run cli.RunFunc[listOptions]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List, show, and rerun logged calls",
-		Long: `List logged calls, the newest last: number, time, outcome, duration, tool and
-arguments. toolx logs every call with its arguments and result, secrets masked;
-defaults: {log: false} in the config turns that off. In a pipe each call is a line of
-six tab-separated fields.
+		Long: `List logged calls, newest last: number, time, outcome, duration, tool and arguments.
+toolx logs every call with its arguments and result, and masks secrets; defaults:
+{log: false} in the config turns that off. In a pipe, each call is a line of six
+tab-separated fields.
 
-A call keeps its number until the oldest part of the log is dropped.
+A call keeps its number until the oldest part of the log is deleted.
 
 ` + historyExits,
 		Example: `  toolx history

@@ -51,8 +51,8 @@ description. Built-in tools are one line at the end; toolx__* lists them.
 In a pipe each tool is a line of four tab-separated fields: name, signature, badges,
 description.
 
-Exit codes: 0 at least one server answered or none is configured, 2 wrong usage or no
-tool matches, 4 no server answered; with --strict if any server did not.`,
+Exit codes: 0 at least one server answered, or none is configured, 2 wrong usage, or no
+tool matches, 4 no server answered; with --strict, any server did not.`,
 		Example: `  toolx list
   toolx list zwave
   toolx list --cached --compact
@@ -70,7 +70,7 @@ tool matches, 4 no server answered; with --strict if any server did not.`,
 	o.guards.Declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
-	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
+	flags.BoolVar(&o.strict, "strict", false, "fail if any server does not answer")
 	o.CacheFlags.Declare(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "compact")
 	return cmd

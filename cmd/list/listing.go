@@ -62,7 +62,7 @@ func NewListing(
 name, title or description. In a pipe each is a line of four tab-separated fields.
 
 Exit codes: 0 at least one server answered, 2 wrong usage, no server is configured, or
-nothing matches, 4 no server answered; with --strict if any server did not.`,
+nothing matches, 4 no server answered; with --strict, any server did not.`,
 		Args: cli.WithCommand(&o.server, func(args []string) error {
 			o.patterns = args
 			return cli.CheckPatterns(args)
@@ -74,7 +74,7 @@ nothing matches, 4 no server answered; with --strict if any server did not.`,
 	o.answers.Declare(cmd.Flags())
 	o.CacheFlags.Declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if any server does not answer")
 	return cmd
 }
 

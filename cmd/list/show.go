@@ -41,7 +41,8 @@ func NewShow(f *factory.Factory, run cli.RunFunc[showOptions]) *cobra.Command {
 returns, and an example call made from its schema. A server's name shows each of its
 tools. --json prints the definition exactly as the server sent it.
 
-Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reached.`,
+Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server could not be
+reached.`,
 		Example: `  toolx show math_eval
   toolx show zwave__control_zwave_device
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,

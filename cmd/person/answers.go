@@ -37,11 +37,11 @@ type AnswerFlags struct {
 // Declare adds the flags to flags.
 func (o *AnswerFlags) Declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Elicit, "elicit", "",
-		"answer a server's questions to the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
+		"answer servers' questions with `JSON`, @FILE, accept, decline or cancel (default: ask on a terminal)")
 	flags.StringVar(&o.Sampling, "sampling", "",
-		"answer requests to a model: `WHO` is ask, a file, or a provider such as anthropic:MODEL (else declined)")
-	flags.StringArrayVar(&o.Roots, "root", nil, "let servers work in `DIR` (repeatable; else the config's roots)")
-	flags.BoolVar(&o.NoBrowser, "no-browser", false, "open no browser at the pages that a server wants you to visit")
+		"answer servers' model requests: `WHO` is ask, a file, or a provider such as anthropic:MODEL (default: decline)")
+	flags.StringArrayVar(&o.Roots, "root", nil, "let servers work in `DIR` (repeatable; default: the config's roots)")
+	flags.BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser when a server links to a page")
 }
 
 // Check refuses what no server could be answered with.

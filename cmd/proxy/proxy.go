@@ -58,9 +58,9 @@ unchanged. Messages are recovered from polluted lines; everything else on the se
 stdout goes to stderr after "toolx proxy:". In the client's config, put "toolx proxy --"
 before the server's command.
 
-The server's stderr, standard input and signals are passed on, and its exit code is
-returned. A server that keeps running for 2 s after its standard input has ended gets
-SIGTERM, then SIGKILL.
+toolx passes on stderr, standard input and signals, and exits with the server's code. A
+server that is still running 2 s after its standard input ended gets SIGTERM, then
+SIGKILL.
 
 Exit codes: the server's, 128 + N if signal N ended it; 2 for wrong usage or config, 4
 if it could not be started.`,
@@ -73,9 +73,9 @@ if it could not be started.`,
 	}
 	flags := c.Flags()
 	o.guards.Declare(flags)
-	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
+	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with timestamps, instead of to stderr")
 	flags.StringVar(&o.maxMessage, "max-message", "",
-		"drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
+		"drop messages larger than `SIZE` (default: the config's maxMessage, or 64MiB)")
 	return c
 }
 

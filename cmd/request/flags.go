@@ -25,17 +25,17 @@ type ReplyFlags struct {
 // Declare declares the flags; formats are those of -o, the default first.
 func (o *ReplyFlags) Declare(flags *pflag.FlagSet, formats ...string) {
 	flags.StringVarP(&o.Output, "output", "o", formats[0],
-		"`FORMAT`: "+strings.Join(formats, ", ")+" (json is the envelope, raw the exact reply)")
+		"`FORMAT`: "+strings.Join(formats, ", ")+" (json is the envelope, raw the exact response)")
 	flags.Bool("json", false, "same as -o json")
-	flags.StringVar(&o.Jq, "jq", "", "print what the jq `EXPR` makes of the result")
+	flags.StringVar(&o.Jq, "jq", "", "filter the result with the jq `EXPR`")
 	o.Answers.Declare(flags)
 }
 
 // DeclareContent declares the flags for replies that may hold bytes, and much text.
 func (o *ReplyFlags) DeclareContent(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Save, "save", "", "write images, audio and other bytes into `DIR`")
+	flags.StringVar(&o.Save, "save", "", "save images, audio and other binary content in `DIR`")
 	flags.StringVar(&o.MaxOutput, "max-output", "",
-		"cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
+		"cut the result at `SIZE` (default: the config's maxOutput, or 256KiB on a terminal; 0: never; not with -o raw)")
 }
 
 // Check returns what refuses values that mean nothing, and reads --json.

@@ -57,7 +57,7 @@ may use.
 		Args:              cli.WithCommand(&o.Server, o.take),
 		ValidArgsFunction: complete.Reference(f.Tools),
 	}
-	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx decides by its look)")
+	cmd.Flags().StringVar(&o.kind, "ref", "", "`KIND` of REF: prompt, resource (default: detected)")
 	o.Declare(cmd.Flags(), formats...)
 	checkKind := func() error { return cli.OneOf("--ref", o.kind, "", "prompt", "resource") }
 	cmd.RunE = cli.Run(&o, run, checkKind, o.Check(cmd.Flags(), formats...))

@@ -64,8 +64,8 @@ to the only server that has it.
 }
 
 const promptExits = `Exit codes: 0 success, 2 wrong usage or arguments, or no server has it, 3
-authentication, 4 the server was not reached, 5 the server refused, 6 the protocol
-was broken, 124 timeout, 130 interrupted.`
+authentication required, 4 the server could not be reached, 5 the server refused, 6 the
+server broke the protocol, 124 timeout, 130 interrupted.`
 
 func promptCatalog() list.Listing {
 	return list.Listing{
@@ -100,8 +100,8 @@ func newPromptGetCommand(f *factory.Factory, run cli.RunFunc[PromptOptions]) *co
 	cmd := &cobra.Command{
 		Use:   "get PROMPT [k=v…] [-- COMMAND…]",
 		Short: "Print a prompt with its arguments filled in",
-		Long: `Print the messages of a prompt on stdout: the text alone if there is one message,
-otherwise each below its role. Arguments are text, in the forms of toolx call: k=v,
+		Long: `Print the messages of a prompt on stdout: only the text if there is one message,
+otherwise each message below its role. Arguments are text, in the forms of toolx call: k=v,
 k=@FILE, k=@- and --args.
 
 ` + promptExits,

@@ -46,13 +46,14 @@ func NewRaw(f *factory.Factory, run cli.RunFunc[rawOptions]) *cobra.Command {
 		Use:   "raw SERVER METHOD [JSON] [-- COMMAND…]",
 		Short: "Send a request and print the exact response",
 		Long: `Send any request to a server and print the response as it was received: the whole
-JSON-RPC message, on one line, also if it is an error. toolx opens a session first and
-sends the params unchecked; it adds _meta if the protocol revision requires it.
+JSON-RPC message, on one line, even if it is an error. toolx opens a session first and
+does not check the params; it adds _meta if the protocol revision requires it.
 
 JSON may be @FILE, or - for standard input. With -- COMMAND or --url, leave out SERVER.
 
-Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not reached,
-5 the response is an error, 6 the protocol was broken, 124 timeout, 130 interrupted.`,
+Exit codes: 0 success, 2 wrong usage, 3 authentication required, 4 the server could not
+be reached, 5 the response is an error, 6 the server broke the protocol, 124 timeout, 130
+interrupted.`,
 		Example: `  toolx raw zwave tools/list
   toolx raw zwave tools/call '{"name":"list_zwave_devices","arguments":{}}' | jq .result
   toolx raw no/such/method -- npx -y @modelcontextprotocol/server-everything`,

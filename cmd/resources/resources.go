@@ -34,9 +34,9 @@ type ResourceOptions struct {
 	URI string
 }
 
-const resourceExits = `Exit codes: 0 success, 2 wrong usage or no server has it, 3 authentication, 4 the
-server was not reached, 5 the server refused, 6 the protocol was broken, 124 timeout,
-130 interrupted.`
+const resourceExits = `Exit codes: 0 success, 2 wrong usage, or no server has it, 3 authentication required, 4
+the server could not be reached, 5 the server refused, 6 the server broke the protocol,
+124 timeout, 130 interrupted.`
 
 // New returns the command resources.
 func New(f *factory.Factory) *cobra.Command {

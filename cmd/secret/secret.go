@@ -86,7 +86,7 @@ func newSecretListCommand(f *factory.Factory, run cli.RunFunc[listOptions]) *cob
 		Short: "List the names of secrets",
 		Long: `List the names of stored secrets, one per line; never the secrets themselves.
 
-Exit codes: 0 listed, also if there is none; 2 wrong usage, or a damaged list.`,
+Exit codes: 0 listed, even if there are none; 2 wrong usage, or a damaged list.`,
 		Example: `  toolx secret list
   toolx secret list --json`,
 		Args: cli.NoArguments,

@@ -63,13 +63,13 @@ be used; a mock's crash fault exits with its own code.`,
 	o.guards.Declare(flags)
 	o.guards.DeclareConfirm(flags)
 	flags.StringVar(&o.http.Address, "http", "",
-		"serve over HTTP at `ADDR`: HOST:PORT, or PORT of this machine (0: any free one)")
-	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
+		"serve over HTTP at `ADDR`: HOST:PORT, or a PORT on this machine (0: any free one)")
+	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http use an address that other machines can reach")
 	flags.StringVar(&o.http.Token, "token", "",
-		"ask every client for the token in a file: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
+		"require the token in a file from every client: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
 	flags.BoolVar(&o.http.Open, "no-token", false, "let --http accept unauthenticated clients")
-	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
-	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
+	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "also serve requests to host `NAME` (repeatable)")
+	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "also serve web pages from `ORIGIN` (repeatable)")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
 	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
 	cmd.RunE = cli.Run(&o, run, func() error {

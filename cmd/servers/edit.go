@@ -40,7 +40,7 @@ type ConfigFileFlags struct{ user, project bool }
 
 func (f *ConfigFileFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.user, "user", false, "change your own config")
-	cmd.Flags().BoolVar(&f.project, "project", false, "change the config of this folder, or the nearest above it")
+	cmd.Flags().BoolVar(&f.project, "project", false, "change the config of this folder, or of the nearest one above")
 }
 
 // check refuses what names two files.
@@ -108,7 +108,7 @@ server is a command after --, or an address; --env, --cwd, -H, --cacert and --pr
 become part of the entry. ${VARIABLE} in a value is expanded when the server starts, so
 that the file needs no secrets.
 
-The entry is kept even if the server cannot be reached; the exit code tells.
+The entry is kept even if the server cannot be reached; the exit code then says so.
 
 ` + serversExits,
 		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
@@ -118,7 +118,7 @@ The entry is kept even if the server cannot be reached; the exit code tells.
 		RunE: cli.Run(&o, run, o.check(f.Flags)),
 	}
 	o.declare(cmd)
-	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the entry of this name")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the entry with this name")
 	cmd.Flags().BoolVar(&o.noConnect, "no-connect", false, "do not connect to the server")
 	return cmd
 }
@@ -361,8 +361,8 @@ func newServersEditCommand(f *factory.Factory, run cli.RunFunc[editOptions], edi
 	o := editOptions{Out: f.Out, Tools: f.Tools, serversEdit: edit}
 	cmd := &cobra.Command{Use: edit.use, Short: edit.short, Example: edit.example}
 	renames := strings.HasPrefix(cmd.Use, "rename")
-	cmd.Long = cmd.Short + ". The rest of the file is unchanged. If several files have the name,\n" +
-		"--user, --project or --config chooses one.\n\n" + serversExits
+	cmd.Long = cmd.Short + ". The rest of the file stays the same. If several\n" +
+		"files have a server of that name, choose one with --user, --project or --config.\n\n" + serversExits
 	cmd.ValidArgsFunction = complete.Servers(f.Tools, 1)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		want, fix := 1, "toolx servers "+cmd.Use
@@ -385,7 +385,7 @@ func newServersEditCommand(f *factory.Factory, run cli.RunFunc[editOptions], edi
 	return cmd
 }
 
-// runServersEdit changes the entry of a server in the file that it stands in.
+// runServersEdit changes the entry of a server in the file that has it.
 func runServersEdit(ctx context.Context, o editOptions) error {
 	if o.to != "" {
 		if err := config.CheckServerName(o.to); err != nil {
@@ -416,8 +416,8 @@ func runServersEdit(ctx context.Context, o editOptions) error {
 	return nil
 }
 
-// entryNamed returns the server and the file that it stands in: the one that the flags name, else the one whose entry
-// is used.
+// entryNamed returns the server and the file that has it: the one that the flags name, else the one whose entry is
+// used.
 func (e Editor) entryNamed(o editOptions) (*config.Server, config.File, error) {
 	const fix = "toolx servers add NAME adds one"
 	if client, _ := config.ClientOf(o.name); client != nil {

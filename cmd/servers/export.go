@@ -62,9 +62,9 @@ that cannot be changed.`,
 		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	cmd.Flags().StringVar(&o.to, "to", "", "write the entry for `CLIENT`")
-	cmd.Flags().BoolVar(&o.write, "write", false, "put the entry into the client's file, and keep a backup beside it")
+	cmd.Flags().BoolVar(&o.write, "write", false, "write the entry to the client's file, and keep a backup next to it")
 	cmd.Flags().BoolVar(&o.project, "project", false, "write the file of this folder instead of your own")
-	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the client's entry of this name")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the client's entry with this name")
 	clients := cobra.FixedCompletions(cli.ClientIDs(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("to", clients)
 	return cmd

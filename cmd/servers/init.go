@@ -50,12 +50,12 @@ func NewInit(f *factory.Factory, run cli.RunFunc[initOptions]) *cobra.Command {
 		Short: "Create a toolx.yaml for this folder",
 		Long: `Create a toolx.yaml in the working folder. It contains the server that the folder's
 package.json or pyproject.toml builds, and imports the servers of other MCP clients on
-this machine. On a terminal, toolx asks about each and trusts the file. Elsewhere it
-writes everything that it finds, and the servers start only after toolx trust. An
-existing config is never changed.
+this machine. On a terminal, toolx asks about each of them and trusts the file.
+Otherwise it writes everything that it finds, and the servers start only after toolx
+trust. An existing config is never changed.
 
-Exit codes: 0 written, 2 there is a config already, or it cannot be written,
-130 interrupted.`,
+Exit codes: 0 written, 2 a config exists already, or it cannot be written, 130
+interrupted.`,
 		Example: "  toolx init",
 		Args:    cli.NoArguments,
 		RunE:    cli.Run(&o, run),

@@ -18,17 +18,17 @@ func New(f *factory.Factory, run cli.RunFunc[serversListOptions]) *cobra.Command
 		Use:   "servers [CLIENT…]",
 		Short: "List, add, change, and export servers",
 		Long: `List the servers in all configs on this machine: toolx's own, and those of other
-clients such as Cursor, VS Code and Claude Desktop. Each has its name, transport, state
-and place, and which others start or reach the same. It starts nothing; --connect
-connects to each and shows what it offers. In a pipe each server is a line of five
-tab-separated fields.
+clients such as Cursor, VS Code and Claude Desktop. Each row has a name, transport,
+state and place, and which other entries are for the same server. Nothing is started;
+--connect connects to each server and shows what it offers. In a pipe, each server is a
+line of five tab-separated fields.
 
 The subcommands edit config files and keep comments, order and spacing. They change
 your own config (--user), the folder's (--project), or that of --config. Without a
 flag, add writes to your own config, and the others change the file that has the server.
 
-Exit codes: 0 listed; 2 wrong usage; --connect: 4 no server answered, 2 none is
-trusted. Subcommands: ` + strings.TrimPrefix(serversExits, "Exit codes: "),
+Exit codes: 0 listed; 2 wrong usage; --connect: 4 no server answered, 2 none is trusted.
+Subcommands: ` + strings.TrimPrefix(serversExits, "Exit codes: "),
 		Example: `  toolx servers
   toolx servers cursor vscode --connect
   toolx servers show cursor:files
@@ -41,7 +41,7 @@ trusted. Subcommands: ` + strings.TrimPrefix(serversExits, "Exit codes: "),
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to each server, and say what it offers")
+	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to each server, and show what it offers")
 	cmd.AddCommand(newServersShowCommand(f, runServersShow), newServersAddCommand(f, runServersAdd))
 	for _, edit := range serversEdits() {
 		cmd.AddCommand(newServersEditCommand(f, runServersEdit, edit))
@@ -62,5 +62,5 @@ func oneNamed(name *string) cobra.PositionalArgs {
 
 // serversExits are the exit codes of what changes a file.
 const serversExits = `Exit codes: 0 changed, or nothing to change; 2 wrong usage, no such server, or a file
-that cannot be changed; add: 3 authentication, 4 not reached, 5 the server refused, 6
-the protocol was broken (the entry is kept).`
+that cannot be changed; add: 3 authentication required, 4 not reached, 5 the server
+refused, 6 the server broke the protocol (the entry is kept).`

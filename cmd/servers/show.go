@@ -54,8 +54,8 @@ are shown as they are written.
 
 It starts nothing; --connect connects and shows what the server reports.
 
-Exit codes: 0 shown; 2 wrong usage, or no such server; --connect: 3 authentication, 4
-not reached.`,
+Exit codes: 0 shown; 2 wrong usage, or no such server; --connect: 3 authentication
+required, 4 not reached.`,
 		Example: `  toolx servers show cursor:files
   toolx servers show github --connect
   toolx servers show vscode:db --json | jq -r '.settings[] | "\(.key)\t\(.where)"'`,
@@ -64,7 +64,7 @@ not reached.`,
 		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect, and show what the server says of itself")
+	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect, and show what the server reports about itself")
 	return cmd
 }
 

@@ -43,8 +43,8 @@ A session ends when it has not been used for a while. All commands except doctor
 proxy reuse a running session; --no-session ignores it. In a config, keepAlive: 10m
 keeps the server running automatically.
 
-Exit codes: 0 success, 2 wrong usage or an unknown name, 3 authentication, 4 a server was
-not reached, 130 interrupted.`,
+Exit codes: 0 success, 2 wrong usage or an unknown name, 3 authentication required, 4 a
+server could not be reached, 130 interrupted.`,
 		Example: `  toolx session start browser
   toolx call browser__navigate --arg url=https://example.org
   toolx call browser__click --arg text=More
@@ -80,12 +80,12 @@ func newSessionStartCommand(f *factory.Factory, run cli.RunFunc[startOptions]) *
 	cmd := &cobra.Command{
 		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
 		Short: "Start sessions",
-		Long: `Start servers and keep them running for later commands. --as names the session: the
-name stands before the names of its tools (work__browser_click), and one server can have
-several independent sessions. A command after -- or an address of --url needs a name.
+		Long: `Start servers and keep them running for later commands. --as names the session: its
+tools then start with that name (work__browser_click), and one server can have several
+independent sessions. A command after -- or an address after --url needs a name.
 
-Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authentication, 4 a
-server was not reached, 130 interrupted.`,
+Exit codes: 0 the sessions are running, 2 wrong usage or an unknown name, 3
+authentication required, 4 a server could not be reached, 130 interrupted.`,
 		Example: `  toolx session start github browser
   toolx session start --as work --idle 2h browser
   toolx session start --as ev -- npx -y @modelcontextprotocol/server-everything`,
@@ -95,8 +95,8 @@ server was not reached, 130 interrupted.`,
 			return o.check(f.Flags.URL)
 		}),
 	}
-	cmd.Flags().StringVar(&o.as, "as", "", "give the session a `NAME` of its own")
-	cmd.Flags().Var(cli.TimeFlag{Limit: &o.idle}, "idle", "end the session when it has not been used for `D`")
+	cmd.Flags().StringVar(&o.as, "as", "", "name the session `NAME`")
+	cmd.Flags().Var(cli.TimeFlag{Limit: &o.idle}, "idle", "stop the session when it has not been used for `D`")
 	cmd.Flags().Lookup("idle").DefValue = "30m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
 	return cmd
@@ -270,7 +270,7 @@ func newSessionListCommand(f *factory.Factory, run cli.RunFunc[listOptions]) *co
 and server. States are ready, busy, starting, ended (the next call starts the server
 again), not answering, and dead (the session's process has exited).
 
-Exit codes: 0 listed, also if there is none; 2 wrong usage.`,
+Exit codes: 0 listed, even if there are none; 2 wrong usage.`,
 		Example: `  toolx session list
   toolx session list --json | jq -r '.sessions[].name'`,
 		Args: cli.NoArguments,
@@ -388,7 +388,7 @@ func newSessionStopCommand(f *factory.Factory, run cli.RunFunc[namesOptions]) *c
 		Long: `Stop sessions. Each server gets time to shut down, then it is killed. A dead session is
 removed from the list.
 
-Exit codes: 0 stopped, 1 a process does not exit, 2 wrong usage or an unknown name.`,
+Exit codes: 0 stopped, 1 a process did not exit, 2 wrong usage or an unknown name.`,
 		Example: `  toolx session stop browser
   toolx session stop --all`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -398,7 +398,7 @@ Exit codes: 0 stopped, 1 a process does not exit, 2 wrong usage or an unknown na
 		ValidArgsFunction: completeSessions,
 		RunE:              cli.Run(&o, run, o.check),
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "end every session")
+	cmd.Flags().BoolVar(&o.all, "all", false, "stop every session")
 	return cmd
 }
 
@@ -486,8 +486,8 @@ func newSessionRestartCommand(f *factory.Factory, run cli.RunFunc[namesOptions])
 		Short: "Restart sessions",
 		Long: `Stop sessions and start them again with their current config entries.
 
-Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authentication, 4 a
-server was not reached, 130 interrupted.`,
+Exit codes: 0 the sessions are running, 2 wrong usage or an unknown name, 3
+authentication required, 4 a server could not be reached, 130 interrupted.`,
 		Example: `  toolx session restart browser`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.names = cli.WithServers(cmd, args); len(o.names) == 0 {
@@ -569,7 +569,7 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 		ValidArgsFunction: completeSessions,
 		RunE:              cli.Run(&o, run),
 	}
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what the server writes")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing what the server writes")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print each line as JSON: session, line")
 	return cmd
 }
@@ -613,7 +613,7 @@ func runSessionLogs(ctx context.Context, o logsOptions) error {
 func newSessionHoldCommand(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hold",
-		Short:  "Hold a server for other processes of toolx",
+		Short:  "Run the server of a session for other toolx processes",
 		Hidden: true,
 		Args:   cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

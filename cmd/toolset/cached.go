@@ -39,8 +39,8 @@ type CacheFlags struct{ Cached, Refresh bool }
 // Declare adds the flags to cmd.
 func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Cached, "cached", false, "list what the catalogues have: start no server, and ask none")
-	flags.BoolVar(&f.Refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
+	flags.BoolVar(&f.Cached, "cached", false, "list from the catalogues, without starting or contacting servers")
+	flags.BoolVar(&f.Refresh, "refresh", false, "ignore the catalogues: list only what servers answer now")
 	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 

@@ -28,14 +28,14 @@ type Guards struct {
 // Declare declares the flags that leave tools out.
 func (o *Guards) Declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.Allow, "allow", nil, "use only tools whose names match `GLOB` (repeatable)")
-	flags.StringArrayVar(&o.Deny, "deny", nil, "use no tools whose names match `GLOB` (repeatable)")
-	flags.BoolVar(&o.ReadOnly, "read-only", false, "use only tools that say readOnlyHint")
+	flags.StringArrayVar(&o.Deny, "deny", nil, "do not use tools whose names match `GLOB` (repeatable)")
+	flags.BoolVar(&o.ReadOnly, "read-only", false, "use only tools with readOnlyHint")
 }
 
 // DeclareConfirm declares the flag for questions before calls.
 func (o *Guards) DeclareConfirm(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Confirm, "confirm", "",
-		"ask before tools, `WHEN`: "+strings.Join(guard.Values(), ", ")+" (the config's counts where it is stricter)")
+		"ask before running tools, `WHEN`: "+strings.Join(guard.Values(), ", ")+" (unless the config is stricter)")
 }
 
 // Check refuses values that mean nothing.

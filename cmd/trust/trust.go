@@ -64,9 +64,9 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
 		RunE:              cli.Run(&o, run, o.check),
 	}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "record the consent without a question")
-	cmd.Flags().BoolVar(&o.list, "list", false, "list the files that are trusted")
-	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "withdraw the consent to FILE")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "record the consent without asking")
+	cmd.Flags().BoolVar(&o.list, "list", false, "list trusted files")
+	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "withdraw consent to FILE")
 	cmd.Flags().BoolVar(&o.json, "json", false, "with --list: print JSON")
 	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
 	cli.MarkFlagsNeed(cmd, "list", "json")

@@ -64,11 +64,11 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Use:   "tui [SERVER…] [-- COMMAND…]",
 		Short: "Browse and call tools in a full-screen interface",
 		Long: `Browse servers with their tools, resources and prompts, fill in forms made from
-schemas, call tools and see results, timing and messages. toolx without a command does
-the same on a terminal. Press ? for the keys. Questions from servers open a dialog,
-unless a flag answers them.
+schemas, call tools and see results, timing and messages. On a terminal, toolx without a
+command does the same. Press ? for the keys. Questions from servers open a dialog, unless
+a flag answers them.
 
-Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
+Exit codes: 0 you quit, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui
   toolx tui zwave
   toolx tui --dev -- node server.js

@@ -38,12 +38,12 @@ func NewPing(f *factory.Factory, run cli.RunFunc[pingOptions]) *cobra.Command {
 		Use:   "ping [SERVER…] [-- COMMAND…]",
 		Short: "Check that servers respond",
 		Long: `Start servers and check that each responds: to MCP's ping, or to server/discover if
-the protocol revision has no ping. Each server that responds is a line: name, response
+the protocol revision has no ping. Each server that responds gets a line: name, response
 time, protocol revision, and the server's own name and version.
 
-Exit codes: 0 all responded, 2 wrong usage, unknown server or none, 3 authentication, 4
-a server was not reached, 5 a server refused, 6 the protocol was broken, 124 timeout,
-130 interrupted.`,
+Exit codes: 0 all responded, 2 wrong usage, an unknown server, or no server at all, 3
+authentication required, 4 a server could not be reached, 5 a server refused, 6 a server
+broke the protocol, 124 timeout, 130 interrupted.`,
 		Example: `  toolx ping
   toolx ping zwave --json
   toolx ping -- npx -y @modelcontextprotocol/server-everything`,
@@ -51,7 +51,7 @@ a server was not reached, 5 a server refused, 6 the protocol was broken, 124 tim
 		RunE:              cli.Run(&o, run),
 		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, whether it answered or not")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, whether it responds or not")
 	return cmd
 }
 

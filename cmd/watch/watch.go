@@ -50,9 +50,9 @@ type Options struct {
 }
 
 // WatchExits are the exit codes of commands that print notifications.
-const WatchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 authentication, 4 no server
-was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
-130 Ctrl-C.`
+const WatchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 authentication required, 4 no
+server could be reached, 5 a server refused, 6 the last server ended, 124 --timeout or
+--max-time, 130 Ctrl-C.`
 
 // New returns the command watch; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
@@ -61,8 +61,8 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Use:   "watch [SERVER…] [-- COMMAND…]",
 		Short: "Print notifications from servers",
 		Long: `Start servers and print each notification on a line, until Ctrl-C: log messages,
-progress, changed lists, updated resources. --timeout stops after that long without
-one.
+progress, changed lists, updated resources. --timeout stops it after that long without a
+notification.
 
 ` + WatchExits,
 		Example: `  toolx watch
@@ -73,7 +73,7 @@ one.
 		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.level, "level", "", "ask for log messages from `LEVEL` up: "+strings.Join(cli.LogLevels, ", "))
+	flags.StringVar(&o.level, "level", "", "request log messages from `LEVEL` up: "+strings.Join(cli.LogLevels, ", "))
 	flags.StringArrayVar(&o.Resources, "resource", nil, "report updates of the resource `URI` (repeatable)")
 	o.answers.Declare(flags)
 	o.DeclareOutput(flags)
@@ -82,8 +82,8 @@ one.
 
 // DeclareOutput adds the flags that say what is printed, and when to end.
 func (o *Options) DeclareOutput(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.JSON, "json", false, "print each as a line of JSON: time, server, method, params")
-	flags.IntVar(&o.count, "count", 0, "end after `N` notifications; 0: never")
+	flags.BoolVar(&o.JSON, "json", false, "print each notification as a line of JSON: time, server, method, params")
+	flags.IntVar(&o.count, "count", 0, "stop after `N` notifications; 0: never")
 }
 
 // Check returns a usage error if a value cannot be used.
