@@ -10,7 +10,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -o /toolx \
+RUN go run ./release/lazyinit bin/lazy
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -modfile bin/lazy/go.mod -trimpath -buildvcs=false -o /toolx \
     -ldflags "-s -w -X toolx/cmd/build.version=$VERSION -X toolx/cmd/build.commit=$COMMIT -X toolx/cmd/build.date=$DATE" .
 
 FROM gcr.io/distroless/static-debian12:nonroot

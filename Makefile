@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --dirty --always 2>/dev/null)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 LDFLAGS := -s -w -X toolx/cmd/build.version=$(VERSION) -X toolx/cmd/build.commit=$(COMMIT) -X toolx/cmd/build.date=$(DATE)
-BUILD   := CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)'
+BUILD   := CGO_ENABLED=0 $(GO) build -modfile bin/lazy/go.mod -ldflags '$(LDFLAGS)'
 
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # The newest whose modules the Go proxy has all.
@@ -41,8 +41,12 @@ SITE    := site/node_modules/.package-lock.json
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-21s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build bin/toolx
+build: bin/lazy/go.mod ## build bin/toolx
 	$(BUILD) -o $(BIN) .
+
+# Two modules that delay their work to its first use; release/lazyinit explains. Without it toolx works too.
+bin/lazy/go.mod: go.mod go.sum $(wildcard release/lazyinit/*.go)
+	$(GO) run ./release/lazyinit bin/lazy
 
 test-fast: ## run the fast tests, without npm and the race detector (3 minutes)
 	$(GO) test -short ./...
@@ -136,7 +140,7 @@ bench: ## measure whole processes, and frames of the interface
 cross: $(PLATFORMS) ## build every platform into dist/
 
 # Building leaves the tests out; vet compiles them as well, once per system.
-$(PLATFORMS):
+$(PLATFORMS): bin/lazy/go.mod
 	GOOS=$(@D) GOARCH=$(@F) $(BUILD) -o dist/toolx-$(@D)-$(@F)$(if $(filter windows,$(@D)),.exe) .
 	$(if $(filter amd64,$(@F)),GOOS=$(@D) GOARCH=$(@F) CGO_ENABLED=0 $(GO) vet ./...)
 

@@ -57,6 +57,10 @@ type bencher struct {
 
 // build builds the programs like releases.
 func (b *bencher) build() error {
+	const edited = "bin/lazy"
+	if out, err := exec.Command("go", "run", "./release/lazyinit", edited).CombinedOutput(); err != nil {
+		return fmt.Errorf("release/lazyinit: %w\n%s", err, out)
+	}
 	for _, program := range []struct {
 		path *string
 		pkg  string
@@ -69,7 +73,8 @@ func (b *bencher) build() error {
 		if runtime.GOOS == "windows" {
 			*program.path += ".exe"
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", *program.path, program.pkg)
+		cmd := exec.Command("go", "build", "-modfile", edited+"/go.mod", "-trimpath", "-ldflags=-s -w",
+			"-o", *program.path, program.pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		cmd.Stderr = os.Stderr
 		if err := cmd.Run(); err != nil {

@@ -151,8 +151,8 @@ func TestArrows(t *testing.T) {
 		if strings.HasPrefix(folder, "cmd/") {
 			owner = "cmd"
 		}
-		program := folder == "release" || folder == "testdata/measured" || strings.HasPrefix(folder, "bench") ||
-			strings.HasPrefix(folder, "pkg/servers/fake")
+		program := strings.HasPrefix(folder, "release") || folder == "testdata/measured" ||
+			strings.HasPrefix(folder, "bench") || strings.HasPrefix(folder, "pkg/servers/fake")
 		for _, use := range uses {
 			ours, is := strings.CutPrefix(use, "toolx/")
 			above := folder == "cmd" || strings.HasPrefix(folder, "cmd/") && !strings.HasPrefix(ours, "cmd")
@@ -194,7 +194,7 @@ func sources(t *testing.T) map[string]*ast.File {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && entry.Name() == "node_modules":
+		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join("..", "bin")):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
 			return nil

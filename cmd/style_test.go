@@ -247,7 +247,7 @@ func goFiles(t *testing.T) map[string][]byte {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && entry.Name() == "node_modules":
+		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join("..", "bin")):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go":
 			return nil

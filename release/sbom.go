@@ -36,7 +36,7 @@ func billOf(info *buildinfo.BuildInfo, version string) object {
 	toolx := part("application", info.Main.Path, version, "MIT")
 	parts := []object{part("library", "std", strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause")}
 	for _, one := range info.Deps {
-		if one.Replace != nil {
+		if one.Replace != nil && !strings.HasPrefix(one.Replace.Path, "./") { // release/lazyinit edits copies there
 			one = one.Replace
 		}
 		parts = append(parts, part("library", one.Path, one.Version, licencesOf(one.Path)...))
