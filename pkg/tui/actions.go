@@ -29,8 +29,8 @@ func (m *model) run() tea.Cmd {
 	return nil
 }
 
-// confirmed returns why the user has to agree to a call of an item: as the guards of a tool say, else if it says that
-// it may destroy something. It is empty where that is not needed.
+// confirmed returns why the user has to confirm a call of an item: because of the tool's guards, or because the tool
+// may be destructive. It is empty if no confirmation is needed.
 func confirmed(one item) string {
 	if one.none() || one.kind != kindTool {
 		return ""
@@ -40,16 +40,16 @@ func confirmed(one item) string {
 	case ask == nil:
 		return ""
 	case ask.Where == "":
-		return "This tool says of itself that it may destroy something."
+		return "This tool may be destructive, according to its server."
 	}
-	return "This tool is to be confirmed: " + render.Safe(ask.Reason()) + "."
+	return "This tool needs confirmation: " + render.Safe(ask.Reason()) + "."
 }
 
 // start runs an item, and moves to its result, where one key cancels it.
 func (m *model) start(one item, arguments []byte) tea.Cmd {
 	cmd := m.calls.start(one, arguments)
 	m.setFocus(areaResult)
-	return tea.Batch(cmd, m.servers.tellStale(one.Server))
+	return tea.Batch(cmd, m.servers.warnStale(one.Server))
 }
 
 // rerun goes to an item that was run before, fills in its arguments, and runs it again if run is set.
@@ -80,12 +80,12 @@ func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
 	if !m.unsent(one) {
 		return replace()
 	}
-	text := "The form of " + render.Safe(one.Name) + " holds what was not sent yet."
-	m.ask("replace what is filled in?", text, []string{"y", "enter"}, "replace it", replace)
+	text := "The form of " + render.Safe(one.Name) + " has values that were not sent."
+	m.ask("replace the values?", text, []string{"y", "enter"}, "replace them", replace)
 	return nil
 }
 
-// unsent reports whether an item's form holds values that were typed and not sent yet.
+// unsent reports whether an item's form has values that were typed but not sent yet.
 func (m *model) unsent(one item) bool {
 	kept, ok := m.page.forms[one.key()]
 	if !ok || !kept.form.Changed() {
@@ -109,7 +109,7 @@ func (m *model) runAgain() tea.Cmd {
 	return m.rerun(request, true)
 }
 
-// follow shows what went over the wire, what was printed and what was logged during the call on the screen.
+// follow shows the messages, stderr and log entries of the call on the screen.
 func (m *model) follow() tea.Cmd {
 	c := m.calls.shown
 	from := c.sent
@@ -132,10 +132,10 @@ func (m *model) startFilter() tea.Cmd {
 // stopServer stops the server on the page, once the user agrees.
 func (m *model) stopServer() tea.Cmd {
 	s := m.page.server
-	text := "It runs. r starts it again."
+	text := "It is running. r starts it again."
 	switch {
 	case s.launcher != "":
-		text = s.launcher + " is still downloading it, and may leave a broken cache when it is ended."
+		text = s.launcher + " is still downloading it. Stopping it may leave a broken cache."
 	case s.status != statusReady:
 		text = "It is starting. r starts it again."
 	}
@@ -144,8 +144,8 @@ func (m *model) stopServer() tea.Cmd {
 	return nil
 }
 
-// toFound goes to the page of what the finder's cursor is on: to its form if it has one. A tool without parameters is
-// called.
+// toFound goes to the page of the row under the finder's cursor: to its form if it has one. It calls a tool without
+// parameters.
 func (m *model) toFound() tea.Cmd {
 	m.tree.leave()
 	m.showSelected()
@@ -167,12 +167,12 @@ func (m *model) openRow() {
 	m.setFocus(areaPage)
 }
 
-// enterRow does the most common action for the row under the cursor: it reads a resource and calls a tool that takes no
-// parameters, which leave nothing to fill in, and reads a failed list again.
+// enterRow does the most common action for the row under the cursor: it reads a resource, calls a tool without
+// parameters, or reads a failed list again.
 func (m *model) enterRow() tea.Cmd {
 	switch at := m.tree.selected(); {
 	case at.failed():
-		return m.servers.readAnew(at.group.server.name, at.serverList.kind)
+		return m.servers.readAgain(at.group.server.name, at.serverList.kind)
 	case at.item.kind == kindResource, m.page.takesNothing():
 		return m.run()
 	}
@@ -190,7 +190,7 @@ func (m *model) toggleWatch() {
 // grow makes a pane larger by cells, as far as there is room; smaller if by is negative.
 func (m *model) grow(a area, by int) {
 	m.grown[a] = m.layout().grown[a] + by
-	m.grown[a] = m.layout().grown[a] // without what there was no room for
+	m.grown[a] = m.layout().grown[a] // as far as there was room
 }
 
 // resize makes the pane with focus larger, or smaller if by is -1.
@@ -225,18 +225,18 @@ func (m *model) toProblem() {
 // quit ends the interface; it asks first if calls are running.
 func (m *model) quit() tea.Cmd {
 	end := func() tea.Cmd { return tea.Quit }
-	text := "A call is running. It is cancelled when toolx ends."
+	text := "A call is running. Quitting cancels it."
 	switch n := len(m.calls.running()); {
 	case n == 0:
 		return end()
 	case n > 1:
-		text = "Calls are running. They are cancelled when toolx ends."
+		text = "Calls are running. Quitting cancels them."
 	}
 	m.ask("quit?", text, []string{"y", "enter", "ctrl+c"}, "quit", end)
 	return nil
 }
 
-// suspend stops the process as a shell's ctrl+z does.
+// suspend stops the process like ctrl+z in a shell.
 func suspend() tea.Cmd { return tea.Suspend }
 
 // setFocus moves the focus to a pane.
@@ -252,7 +252,7 @@ func (m *model) setFocus(to area) {
 
 // hidden returns why a pane cannot have the focus.
 func (m *model) hidden(a area) string {
-	return pane.Off(a == areaResult && m.calls.shown == nil, "nothing was called yet")
+	return pane.Off(a == areaResult && m.calls.shown == nil, "no calls yet")
 }
 
 // moveFocus moves the focus to the next pane that can have it.
@@ -267,7 +267,7 @@ func (m *model) moveFocus(by int) {
 	m.setFocus(to)
 }
 
-// back moves from a call's result or the watch pane to the tool, where letters are commands then, and from there to the
+// back moves from a call's result or the watch pane to the tool, where letters become commands, and from there to the
 // tree.
 func (m *model) back() {
 	switch {

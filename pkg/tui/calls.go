@@ -30,7 +30,7 @@ type call struct {
 	arguments json.RawMessage
 	limit     time.Duration // without progress; zero: the config decides
 	started   time.Time
-	sent      time.Time // when the server was up and the tool was asked; zero before
+	sent      time.Time // when the call was sent, after the server had started; zero before
 	ended     time.Time
 	cancel    context.CancelFunc
 	done      chan struct{} // closed when it has ended
@@ -109,7 +109,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	return tea.Batch(after(run, ended), after(func() time.Time { return <-up }, asked))
 }
 
-// connectAndRun starts the call's server if it is not running, calls up when it is, and makes the call.
+// connectAndRun starts the call's server if necessary, calls up once it is running, and makes the call.
 func (c *call) connectAndRun(ctx context.Context, options Options, up func()) *exec.Result {
 	var session *servers.Session
 	if c.item.Server != "" {
@@ -174,8 +174,8 @@ func uriOf(arguments json.RawMessage) string {
 	return ""
 }
 
-// reach returns a server's session, and opens one if there is none. A server whose session is lost
-// while its process lives is left alone: only a restart by the user ends the process.
+// reach returns a server's session, and opens one if there is none. If the session is lost but the server's process is
+// still running, it does nothing: only the user may restart that process.
 func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error) {
 	if session := pool.Session(name); session != nil {
 		if failure := session.Err(); failure != nil && failure.Lives() {
@@ -185,7 +185,7 @@ func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error
 	return pool.Open(ctx, name)
 }
 
-// lostError is the failure of a server whose process lives but whose session is lost. It adds a hint for the interface.
+// lostError is the failure of a server that is running but has lost its session. It adds a hint for the interface.
 type lostError struct{ *diagnose.Failure }
 
 func (e *lostError) Unwrap() error { return e.Failure }
@@ -259,7 +259,7 @@ func (cs *calls) latest(one item) *call {
 func (cs *calls) render(width, height int) string {
 	c := cs.shown
 	if c == nil {
-		return cs.theme.Block([]string{cs.theme.Paint(pane.Dim, "nothing was called yet")}, width, height)
+		return cs.theme.Block([]string{cs.theme.Paint(pane.Dim, "no calls yet")}, width, height)
 	}
 	head := cs.theme.Fit(cs.headline(c, width), width)
 	if c.running() {

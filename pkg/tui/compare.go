@@ -40,9 +40,9 @@ func (cs *calls) compareKey() pane.Binding {
 	case cs.shown == nil || cs.shown.running():
 		off = "there is no result"
 	case before == nil:
-		off = "it was not called before"
+		off = "there is no previous call"
 	}
-	return pane.Binding{Keys: []string{"D"}, Help: "differences from the call before", Off: off, Do: func() tea.Cmd {
+	return pane.Binding{Keys: []string{"D"}, Help: "compare with the previous call", Off: off, Do: func() tea.Cmd {
 		cs.compare(before, cs.shown)
 		return nil
 	}}
@@ -52,7 +52,7 @@ func (cs *calls) compareKey() pane.Binding {
 func (cs *calls) compare(before, now *call) {
 	changes := diff.Diff("before", comparedText(before), "now", comparedText(now))
 	if len(changes) == 0 {
-		cs.tell("it answers as the call before did", false)
+		cs.tell("same result as the previous call", false)
 		return
 	}
 	var lines []string
@@ -63,7 +63,7 @@ func (cs *calls) compare(before, now *call) {
 			continue
 		case strings.HasPrefix(line, "@@"):
 			if len(lines) == 0 {
-				continue // what is left out before it is not missed
+				continue // a separator is useful only between changes
 			}
 			line = cs.theme.Paint(pane.Dim, cs.theme.Glyphs.More)
 		case strings.HasPrefix(line, "+"):
@@ -73,10 +73,10 @@ func (cs *calls) compare(before, now *call) {
 		}
 		lines = append(lines, line)
 	}
-	cs.openDialog(render.Safe(now.name)+": this call (+) and the one before (-)", lines)
+	cs.openDialog(render.Safe(now.name)+": this call (+) and the previous one (-)", lines)
 }
 
-// comparedText returns what is compared of a call, in lines.
+// comparedText returns the lines of a call to compare.
 func comparedText(c *call) []byte {
 	var out bytes.Buffer
 	out.WriteString("arguments " + indented(c.arguments) + "\n")
@@ -109,7 +109,7 @@ type timeLimit struct {
 // limitKey returns the key that sets how long calls of an item may take.
 func (cs *calls) limitKey(one item) pane.Binding {
 	return pane.Binding{
-		Keys: []string{"T"}, Help: "limit its calls", Off: pane.Off(one.none(), "nothing is selected"),
+		Keys: []string{"T"}, Help: "set a time limit", Off: pane.Off(one.none(), "nothing is selected"),
 		Do: func() tea.Cmd { return cs.askLimit(one, cs.limits[one.key()].typed) },
 	}
 }
@@ -117,8 +117,8 @@ func (cs *calls) limitKey(one item) pane.Binding {
 // askLimit asks how long calls of an item may take without progress; typed is what was typed before.
 func (cs *calls) askLimit(one item, typed string) tea.Cmd {
 	lines := []string{
-		"Calls of " + render.Safe(one.label()) + " end after this time without progress, such as 5m or 500ms.",
-		"none: they never do. Nothing typed: the config decides.",
+		"Cancel calls of " + render.Safe(one.label()) + " after this time without progress, such as 5m or 500ms.",
+		"none: no limit. Empty: the limit in the config.",
 	}
 	return cs.prompt("time limit", lines, typed, "set it", func(typed string) tea.Cmd {
 		if typed == "" {
@@ -132,7 +132,7 @@ func (cs *calls) askLimit(one item, typed string) tea.Cmd {
 				return tea.Batch(cs.failWithHint(err), cs.askLimit(one, typed))
 			}
 			if limit <= 0 {
-				cs.tell("a time limit is more than 0", true)
+				cs.tell("the time limit must be more than 0", true)
 				return cs.askLimit(one, typed)
 			}
 		}

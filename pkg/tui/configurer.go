@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/tui/result"
 )
 
-// Entries are the entries of the config, which are changed from here.
+// Entries are the entries of the config, which the interface can change.
 type Entries interface {
 	// Entry returns the file that has a server's entry, and its line, 0 if that is not known.
 	Entry(server string) (path string, line int, err error)
@@ -21,18 +21,18 @@ type Entries interface {
 	// Reload reads the config again, and returns the servers to show. The sessions of servers whose entries have
 	// changed end, and so does that of the named one.
 	Reload(ctx context.Context, server string) ([]*config.Server, error)
-	// Found says in lines where servers were looked for.
+	// Found returns lines that list where toolx looked for servers.
 	Found() []string
 }
 
-// configurer changes the config, and shows the servers that it has then.
+// configurer changes the config, and then shows its servers.
 type configurer struct {
 	*shared
 	servers *supervisor
 	tree    *tree
 	// reveal moves the cursor to a server.
 	reveal func(*server)
-	// found is what Entries.Found said, which reads files, for the frames that follow; nil: it is to be asked.
+	// found caches the result of Entries.Found, which reads files; nil if it must be called.
 	found []string
 }
 
@@ -94,7 +94,7 @@ func (s *shared) failWithHint(err error) tea.Cmd {
 	return nil
 }
 
-// edit opens the entry of a server in the user's editor, and restarts the server as the entry is then.
+// edit opens the entry of a server in the user's editor, and restarts the server with the edited entry.
 func (c *configurer) edit(s *server) tea.Cmd {
 	path, line, err := c.options.Entries.Entry(s.name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *configurer) reload(name string) tea.Cmd {
 	})
 }
 
-// take shows the servers of a config; those that are new or different are started, and so is the named one.
+// take shows the servers of a config, and starts those that are new or different, and the named one.
 func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	var commands []tea.Cmd
 	var shown []*server
@@ -154,7 +154,7 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	if s := c.servers.server(name); s != nil {
 		c.reveal(s)
 	} else {
-		c.tell("the config has no server "+render.Safe(name)+" any more", true)
+		c.tell("server "+render.Safe(name)+" is no longer in the config", true)
 	}
 	return tea.Batch(commands...)
 }

@@ -53,7 +53,7 @@ func (c *copier) commandOf(one item, arguments json.RawMessage, err error) tea.C
 	}
 	what := "the command line"
 	if strings.Contains(line, mask.Mask) {
-		what += "; put the secret in place of " + mask.Mask
+		what += "; insert the secret instead of " + mask.Mask
 	}
 	return c.copied(line, what)
 }
@@ -93,7 +93,7 @@ func (c *copier) requestOf(one item, arguments json.RawMessage) (json.RawMessage
 	}
 	session := c.options.Pool.Session(one.Server)
 	if session == nil {
-		return nil, errors.New("the server does not run; r starts it")
+		return nil, errors.New("the server is not running; r starts it")
 	}
 	params := servers.ReadParams(uriOf(arguments))
 	if one.kind == kindPrompt {

@@ -13,8 +13,8 @@ import (
 
 // PanicError reports that the interface panicked. The terminal is restored before the error is shown.
 type PanicError struct {
-	Value any    // what it panicked with
-	Stack string // of the goroutine that did, one call below the other
+	Value any    // the panic's value
+	Stack string // of the goroutine that panicked, one call below the other
 }
 
 func (e *PanicError) Error() string {
@@ -57,7 +57,7 @@ func (g *crashGuard) View() (view tea.View) {
 	return g.model.View()
 }
 
-// command guards a command, and every command that its message holds.
+// command guards a command, and every command in its message.
 func (g *crashGuard) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil

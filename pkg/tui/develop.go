@@ -38,8 +38,8 @@ type developers struct {
 	calls   *calls
 }
 
-// key returns the key of a server that begins to watch its files, then repeats the last call too, then ends it. s may
-// be nil.
+// key returns the key that watches a server's files; pressed again it also repeats the last call, and then stops
+// watching. s may be nil.
 func (ds *developers) key(s *server) pane.Binding {
 	binding := pane.Binding{Keys: []string{"w"}, Help: "restart on save", Do: func() tea.Cmd {
 		return ds.turn(s)
@@ -53,9 +53,9 @@ func (ds *developers) key(s *server) pane.Binding {
 		binding.Off = "it is shared with other commands"
 	case s.development == nil:
 	case !s.development.repeats:
-		binding.Help = "repeat calls too"
+		binding.Help = "also repeat the last call"
 	default:
-		binding.Help = "restart it no more"
+		binding.Help = "stop restarting"
 	}
 	return binding
 }
@@ -129,7 +129,7 @@ func (ds *developers) toolsOf(s *server) []*exec.Tool {
 	return tools
 }
 
-// restarted notes what has changed, lets the doctor look, and repeats the last call where that is wanted. A server that
+// restarted notes what has changed, runs the doctor, and repeats the last call if the user wants that. A server that
 // did not start is examined because it failed.
 func (ds *developers) restarted(s *server, err error) tea.Cmd {
 	if err != nil {
@@ -160,10 +160,10 @@ func (ds *developers) last(s *server) *call {
 	return ofServer[len(ofServer)-1]
 }
 
-// repeat makes a call again, unless it would have to be agreed to.
+// repeat makes a call again, unless it needs confirmation.
 func (ds *developers) repeat(last *call) tea.Cmd {
 	if confirmed(last.item) != "" {
-		ds.tell(render.Safe(last.name)+" is not repeated: such a call is to be confirmed", true)
+		ds.tell(render.Safe(last.name)+" is not repeated, because it needs confirmation", true)
 		return nil
 	}
 	return ds.calls.start(last.item, last.arguments)

@@ -102,11 +102,11 @@ func TestDevelop(t *testing.T) {
 	}
 
 	d.press("w")
-	d.shows("development   restarts on save", "w repeat calls too")
+	d.shows("development   restarts on save", "w also repeat the last call")
 	changed := tool(`{"name":"get","description":"Gets it quickly.",
 "inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`)
 	save(nil, changed, tool(`{"name":"put","inputSchema":{"type":"object"}}`))
-	d.shows("changes of 12:00:00", "~ get", "+ description: Gets it quickly.", "- description: Gets it.", "+ put",
+	d.shows("changes at 12:00:00", "~ get", "+ description: Gets it quickly.", "- description: Gets it.", "+ put",
 		"- wipe")
 	if examined.Load() != 1 || calls.Load() != 0 {
 		t.Errorf("%d examinations and %d calls, want 1 and none", examined.Load(), calls.Load())

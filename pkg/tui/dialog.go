@@ -21,12 +21,12 @@ type dialog struct {
 	list  pane.List
 	// bindings are the possible answers; the last one closes the dialog without any.
 	bindings []pane.Binding
-	// place is where the dialog was drawn last, answers where each of bindings stands in its last line.
+	// place is where the dialog was drawn last, answers where each of the bindings is in its last line.
 	place   rect
 	answers []pane.Span
 	// back runs if the user does not agree; may be nil.
 	back func()
-	// input is where something is typed; nil where nothing is asked for.
+	// input is the text field; nil if the dialog asks for no text.
 	input *textinput.Model
 	// about is the question that the dialog belongs to and disappears with; may be nil.
 	about *question
@@ -39,7 +39,7 @@ func (s *shared) openDialog(title string, lines []string, answers ...pane.Bindin
 	s.dialog = d
 }
 
-// ask opens a dialog with one thing to agree to, by any of keys.
+// ask opens a dialog that asks the user to agree with one of keys.
 func (s *shared) ask(title, text string, keys []string, agree string, do func() tea.Cmd) {
 	s.openDialog(title, strings.Split(text, "\n"), pane.Binding{Keys: keys, Help: agree, Do: do})
 	no := pane.Binding{Keys: []string{"n"}, Help: "no", Do: pane.Do(s.dialog.leave)}
@@ -114,7 +114,7 @@ func (s *shared) clickDialog(x, y int) tea.Cmd {
 	return s.closeDialog(&d.bindings[at])
 }
 
-// least returns how wide the dialog is at least.
+// least returns the minimum width of the dialog.
 func (d *dialog) least() int {
 	if d.input != nil {
 		return 76 // an address, or a command

@@ -30,7 +30,7 @@ func (m *model) editArguments() tea.Cmd {
 		return m.fail(err)
 	}
 	return m.openEditor(file, 0, func() tea.Msg {
-		defer os.Remove(file) //nolint:errcheck // it is in the system's folder for such files
+		defer os.Remove(file) //nolint:errcheck // the system cleans up its temporary folder
 		written, err := os.ReadFile(file)
 		if err != nil {
 			return result.NoteMsg{Text: err.Error(), Bad: true}
@@ -39,7 +39,7 @@ func (m *model) editArguments() tea.Cmd {
 	})
 }
 
-// lineEditors are the editors that take the line to begin at as +N before the file.
+// lineEditors are the editors that accept a line number as +N before the file.
 var lineEditors = []string{"emacs", "emacsclient", "jed", "joe", "kak", "micro", "nano", "ne", "nvim", "vi", "vim"}
 
 // openEditor opens a file in the user's editor, at a line if that is not 0; done runs once the user has left it.
@@ -63,7 +63,7 @@ func (s *shared) openEditor(file string, line int, done func() tea.Msg) tea.Cmd 
 	})
 }
 
-// openLog shows the file with all that a server wrote to its stderr.
+// openLog shows the file with a server's stderr.
 func openLog(path string) tea.Cmd {
 	return result.Page(os.Getenv("PAGER"), func(out io.Writer, _ bool) error {
 		file, err := os.Open(path)
@@ -92,7 +92,7 @@ func (m *model) edited(one itemKey, draft, written string) {
 		return
 	}
 	if written != strings.TrimSpace(draft) && m.page.form.SetArguments(json.RawMessage(written)) != nil {
-		m.page.form.EditText(written) // which says what is wrong, and where
+		m.page.form.EditText(written) // it shows what is wrong, and where
 	}
 	m.page.tab = tabForm
 	m.setFocus(areaPage)

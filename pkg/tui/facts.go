@@ -52,7 +52,7 @@ func environment(entry *config.Server) string {
 // printedLines is how many lines of stderr, and of stdout, the page of a failed server shows.
 const printedLines = 8
 
-// failureLines returns what is known of a server that has failed or ended: the cause, what to do, its last words.
+// failureLines returns what is known about a server that has failed or ended: the cause, what to do, its last output.
 func (p *page) failureLines(width int) []string {
 	s := p.server
 	cause := p.theme.Glyphs.Bad + " " + p.safe(s.summary(p.now()))
@@ -79,18 +79,18 @@ func (p *page) failureLines(width int) []string {
 	return append(lines, "")
 }
 
-// memoryTime is how long the memory of a process counts as measured. To measure it, toolx reads a file of every process
-// of the machine.
+// memoryTime is how long a measurement of a process's memory is used. Measuring reads a file of every process on the
+// machine.
 const memoryTime = 15 * time.Second
 
-// measured is the memory that a process used at a time, in bytes; zero where that is not known.
+// measured is the memory that a process used at a time, in bytes; zero if unknown.
 type measured struct {
 	pid   int
 	at    time.Time
 	bytes int64
 }
 
-// memoryOf returns the memory that a process uses, in bytes; zero where that is not known.
+// memoryOf returns the memory that a process uses, in bytes; zero if unknown.
 func (p *page) memoryOf(pid int, now time.Time) int64 {
 	if p.memory.pid != pid || now.Sub(p.memory.at) >= memoryTime {
 		p.memory = measured{pid: pid, at: now, bytes: p.options.Memory(pid)}
@@ -128,7 +128,7 @@ func (p *page) serverFacts(width int) []string {
 		up := now.Sub(s.since)
 		if s.held != nil {
 			up += s.held.Age
-			fact("session", "shared with other commands; it stays when this one ends")
+			fact("session", "shared with other commands; it keeps running when you quit")
 		}
 		fact("up", pane.Duration(up))
 	}
@@ -170,7 +170,7 @@ func (p *page) addDevelopment(facts *factList, d *development) {
 	}
 	facts.add("development", then)
 	if len(d.changes) > 0 {
-		heading := p.theme.Paint(pane.Heading, "changes of "+d.changed.Format(time.TimeOnly))
+		heading := p.theme.Paint(pane.Heading, "changes at "+d.changed.Format(time.TimeOnly))
 		facts.lines = append(facts.lines, "", heading)
 		roles := map[byte]pane.Role{'+': pane.Good, '-': pane.Bad, '~': pane.Accent}
 		for _, line := range d.changes {
@@ -238,7 +238,7 @@ func (p *page) serverListFacts(width int) []string {
 	case of.reading != nil:
 		facts.add("state", p.theme.Paint(pane.Accent, p.spinner()+" listing"))
 	case of.failure != "":
-		facts.add("state", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" they cannot be listed"))
+		facts.add("state", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" cannot be listed"))
 		facts.add("reason", p.safeBlock(of.failure))
 	}
 	if of.listed {
@@ -253,9 +253,9 @@ func (p *page) serverListFacts(width int) []string {
 		}
 		facts.lines = append(facts.lines, p.theme.Cut(line, width))
 	}
-	hint := "enter opens the list, / finds in it"
+	hint := "enter opens the list, / searches it"
 	if of.failure != "" {
-		hint = "enter lists them again"
+		hint = "enter tries again"
 	}
 	return append(facts.lines, "", p.theme.Paint(pane.Dim, hint))
 }

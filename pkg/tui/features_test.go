@@ -248,7 +248,7 @@ func TestListFails(t *testing.T) {
 		}
 		d.press("up")
 	}
-	d.shows("they cannot be listed", "reason", "enter list")
+	d.shows("cannot be listed", "reason", "enter list")
 	d.press("enter")
 	d.until("the list again", func() bool { return of.reading == nil })
 	d.shows("▸ prompts (2)")
@@ -388,7 +388,7 @@ func TestHostileFeatures(t *testing.T) {
 	}
 }
 
-// A server that is started anew is listed anew; what was subscribed to is not any more,
+// A server that is started anew is listed anew; what was subscribed to is not is no longer in the config,
 // and says so.
 func TestRestartListsAnew(t *testing.T) {
 	d := driveFake(t, "features")

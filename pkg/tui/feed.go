@@ -26,16 +26,16 @@ const (
 	frameTime = time.Second / 30
 )
 
-// feed stands between the goroutines that emit events and the model: it never blocks an emitter, keeps a bounded number
-// of events, and delivers them in batches.
+// feed passes events from the goroutines that emit them to the model: it never blocks an emitter, keeps a bounded
+// number of events, and delivers them in batches.
 type feed struct {
 	ready chan struct{} // holds one token while something is pending
 
-	mu      sync.Mutex
-	next    int // number of the next event
-	pending map[stream]*backlog
-	dropped int
-	strays  map[string]int // polluted lines among them, by server
+	mu       sync.Mutex
+	next     int // number of the next event
+	pending  map[stream]*backlog
+	dropped  int
+	polluted map[string]int // polluted lines among them, by server
 }
 
 // stream is one kind of event from one server.
@@ -58,7 +58,7 @@ func streamOf(event exec.Event) stream {
 // backlog holds the waiting events of a stream.
 type backlog struct {
 	events []numbered
-	bytes  int // that they hold
+	bytes  int // their size
 }
 
 // sizeOf returns the size in bytes of an event whose size the server controls.
@@ -90,7 +90,7 @@ type numbered struct {
 }
 
 func newFeed() *feed {
-	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), strays: make(map[string]int)}
+	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), polluted: make(map[string]int)}
 }
 
 // take subscribes to the bus.
@@ -106,7 +106,7 @@ func (f *feed) take(event exec.Event) {
 	for _, gone := range waiting.add(numbered{f.next, event}) {
 		f.dropped++
 		if line, ok := gone.event.(wire.PollutedLine); ok && !line.Class.Harmless() {
-			f.strays[line.Server]++
+			f.polluted[line.Server]++
 		}
 	}
 	f.mu.Unlock()
@@ -147,9 +147,9 @@ func vital(event exec.Event) bool {
 // eventsMsg carries the events since the last one, in order.
 type eventsMsg struct {
 	events  []exec.Event
-	dropped int // that had no place
-	// strays counts the polluted lines among those, by server.
-	strays map[string]int
+	dropped int // because there were too many
+	// polluted counts the polluted lines among those, by server.
+	polluted map[string]int
 }
 
 // wait returns the command that waits for the next events. It delivers them after frameTime, together
@@ -174,8 +174,8 @@ func (f *feed) wait(ctx context.Context) tea.Cmd {
 
 func (f *feed) drain() eventsMsg {
 	f.mu.Lock()
-	pending, dropped, strays := f.pending, f.dropped, f.strays
-	f.pending, f.dropped, f.strays = make(map[stream]*backlog), 0, make(map[string]int)
+	pending, dropped, polluted := f.pending, f.dropped, f.polluted
+	f.pending, f.dropped, f.polluted = make(map[stream]*backlog), 0, make(map[string]int)
 	f.mu.Unlock()
 
 	var all []numbered
@@ -183,7 +183,7 @@ func (f *feed) drain() eventsMsg {
 		all = append(all, waiting.events...)
 	}
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
-	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped, strays: strays}
+	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped, polluted: polluted}
 	for i, e := range all {
 		msg.events[i] = e.event
 	}

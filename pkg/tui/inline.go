@@ -11,9 +11,9 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Elicit asks the user for what a server wants to know, below the lines of a terminal and without the rest of the
-// interface: of options it takes In, Out, OpenPage, Color, ASCII and Now. The end of the terminal is neither yes nor
-// no. The error is ctx's, or an *exec.InterruptedError after Ctrl-C.
+// Elicit asks the user a server's question below the lines of a terminal, without the rest of the interface. It uses
+// the options In, Out, OpenPage, Color, ASCII and Now. If the terminal is closed, the question is cancelled. The error
+// is ctx's, or an *exec.InterruptedError after Ctrl-C.
 func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*servers.Elicited, error) {
 	profile := profileOf(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII

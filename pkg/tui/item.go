@@ -21,8 +21,8 @@ const (
 	kindPrompt
 )
 
-// kinds says of each kind what it is called, what one does with an item, the request that runs one, and
-// how a server's list is read. Tools are listed by the session itself.
+// kinds has, for each kind, its name, the verb for its items, the request that runs an item, and how a server's list
+// is read. The session itself lists tools.
 var kinds = [...]struct {
 	name, verb, past string
 	request, listing string
@@ -47,7 +47,7 @@ var kinds = [...]struct {
 // String returns the name of a kind.
 func (k kind) String() string { return kinds[k].name }
 
-// verb returns what one does with an item of the kind.
+// verb returns the verb for using an item of the kind.
 func (k kind) verb() string { return kinds[k].verb }
 
 // request returns the method that runs an item of the kind.
@@ -83,7 +83,8 @@ func (i item) key() itemKey {
 	return itemKey{i.kind, i.Name}
 }
 
-// label returns the item's name in the tree. URIs are long and begin alike, so resources are shown by title.
+// label returns the item's name in the tree. URIs are long and have similar beginnings, so resources are shown by
+// title.
 func (i item) label() string {
 	if i.resource() && !i.ambiguous {
 		return cmp.Or(i.Title, i.Plain)

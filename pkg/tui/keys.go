@@ -39,7 +39,7 @@ func (m *model) always() []pane.Binding {
 	}
 	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
 		bindings = append(bindings, pane.Binding{
-			Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: pane.Do(m.suggested.take),
+			Keys: []string{"ctrl+o"}, Help: "next suggestion from the server", Do: pane.Do(m.suggested.take),
 		})
 	}
 	return bindings
@@ -68,13 +68,14 @@ func (m *model) common() []pane.Binding {
 		noSubject = m.noItem()
 	}
 	add("/", "find", "", m.startFilter)
-	off, do := pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() })
+	off := pane.Off(shown == nil || !shown.running(), "no call is running")
+	do := pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
-	add("F", "follow the call: frames, stderr, history", pane.Off(shown == nil, "nothing was called yet"), m.follow)
+	add("F", "follow the call: frames, stderr, history", pane.Off(shown == nil, "no calls yet"), m.follow)
 	off, do = turn(-1)
-	add("<", "the call before", off, do)
+	add("<", "previous call", off, do)
 	off, do = turn(1)
-	add(">", "the call after", off, do)
+	add(">", "next call", off, do)
 	bindings = append(bindings, m.calls.compareKey(), m.calls.limitKey(m.page.item))
 	add("y", "copy as toolx command", noSubject, m.copy.command)
 	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
@@ -85,11 +86,11 @@ func (m *model) common() []pane.Binding {
 		off := m.noSubscriptions(m.page.item.Server)
 		add("u", "subscribe to updates", cmp.Or(off, "select a resource of the server"), nil)
 	}
-	add("W", "show or hide watching", "", pane.Do(m.toggleWatch))
-	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it has the whole screen")
+	add("W", "show or hide the watch pane", "", pane.Do(m.toggleWatch))
+	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it fills the screen")
 	add("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) }))
 	add("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) }))
-	add("z", "zoom this pane to the whole screen, and back", "", pane.Do(func() { m.zoomed = !m.zoomed }))
+	add("z", "zoom this pane, or restore it", "", pane.Do(func() { m.zoomed = !m.zoomed }))
 	add("?", "help", "", m.help)
 	add("q", "quit", "", m.quit)
 	return bindings
@@ -163,11 +164,11 @@ func (m *model) serverKeys() []pane.Binding {
 		return nil
 	}
 	examine := func() tea.Cmd { return m.servers.examine(s) }
-	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not here")
-	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has left no log")
+	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not available")
+	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has no log")
 	return []pane.Binding{
-		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
-		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
+		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it is not running"), Do: m.stopServer},
+		{Keys: []string{"d"}, Help: "run the doctor", Off: noDoctor, Do: examine},
 		m.developers.key(s),
 		m.config.editKey(s),
 		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},

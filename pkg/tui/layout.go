@@ -26,17 +26,17 @@ const (
 const (
 	minWidth    = 40
 	minHeight   = 12
-	leastWidth  = 20 // of a pane that the user makes smaller
+	leastWidth  = 20 // of a pane that the user has made smaller
 	mediumWidth = 80
 	wideWidth   = 150
-	// roomyWidth is the width from which on panes have a margin at their left.
+	// roomyWidth is the minimum width for panes to have a left margin.
 	roomyWidth  = 110
 	leastResult = 4 // rows of the result, with its border
-	// stackHeight is the height below which a medium screen has no room for the watch pane beside the others.
+	// stackHeight is the minimum height of a medium screen for the watch pane to appear beside the others.
 	stackHeight = 20
 )
 
-// headerHeight is the height from which on the screen has a header.
+// headerHeight is the minimum height of a screen with a header.
 const headerHeight = 18
 
 // foldHeight is the height below which an empty watch pane is folded.
@@ -47,11 +47,11 @@ type arrangement struct {
 	focus  area
 	zoomed bool // the pane with focus has the whole screen
 	result bool // there is a result to show
-	other  bool // the page is about something else than the result
-	watch  bool // the watching pane is wanted
-	empty  bool // the watching pane has nothing to show
-	finds  bool // the finder has the tree's place
-	wants  int  // how many rows the page can use within its border; 0 if that is not known
+	other  bool // the page is not about the result
+	watch  bool // the user wants to see the watch pane
+	empty  bool // the watch pane has nothing to show
+	finds  bool // the finder replaces the tree
+	wants  int  // how many rows the page can use within its border; 0 if unknown
 	grown  sizes
 }
 
@@ -59,9 +59,9 @@ type arrangement struct {
 // watch pane in whichever differs. The page gets the rest.
 type sizes [areas]int
 
-// layout says where each pane is, with its border; neighbours share the border between them, and a pane of one row is
-// folded: only its title is seen, in the border above it. The first line is the header, the last one the status line. A
-// narrow screen shows one pane at a time, below a line of tabs.
+// layout is the position of each pane, with its border. Neighbours share the border between them. A pane of one row is
+// folded: only its title is visible, in the border above it. The first line is the header, the last one the status
+// line. A narrow screen shows one pane at a time, below a line of tabs.
 type layout struct {
 	header rect
 	tabs   rect
@@ -78,7 +78,7 @@ func (l *layout) size(a area, size, least, most int) int {
 	return got
 }
 
-// inside returns the rectangle of what a pane shows, within its border and its margin.
+// inside returns the rectangle of a pane's content, within its border and its margin.
 func (l *layout) inside(a area) rect {
 	r := l.panes[a]
 	return rect{r.x + 1 + l.margin, r.y + 1, r.w - 2 - l.margin, r.h - 2}
@@ -140,9 +140,9 @@ func (l *layout) wide(body rect, a arrangement) {
 	l.stack(rest, a)
 }
 
-// stack puts the result below the page; the one with the focus gets more room, and the result what the page cannot use.
-// Where the page is about something else, the result shrinks to its first rows.
-// If there is room for only one, that is the result, unless the page has the focus.
+// stack puts the result below the page. The one with the focus gets more room, and the result also gets what the page
+// cannot use. If the page is about something else, the result shrinks to its first rows. If there is room for only one,
+// it shows the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
 	const least = 3 + 4 - 1 // rows of both, with their borders
 	switch {
@@ -184,8 +184,8 @@ func (l *layout) borderAt(x, y int) area {
 	return areas
 }
 
-// beyond returns how many cells a border of a pane has to move to be at a place; what makes the pane larger is
-// positive.
+// beyond returns how many cells a border of a pane has to move to reach a place. It is positive if the pane becomes
+// larger.
 func (l *layout) beyond(a area, x, y int) int {
 	r := l.panes[a]
 	switch {
@@ -197,7 +197,7 @@ func (l *layout) beyond(a area, x, y int) int {
 	return r.y - y
 }
 
-// cutLeft cuts w columns off; the last of them is the first of the rest, too: their border.
+// cutLeft cuts off w columns. The last of them is also the first of the rest: the shared border.
 func (r rect) cutLeft(w int) (left, rest rect) {
 	w = min(w, r.w)
 	return rect{r.x, r.y, w, r.h}, rect{r.x + w - 1, r.y, r.w - w + 1, r.h}

@@ -133,7 +133,7 @@ func TestResize(t *testing.T) {
 		d.m.grown = sizes{}
 	}
 	d.press("z", "}")
-	d.shows("make this pane larger: it has the whole screen")
+	d.shows("make this pane larger: it fills the screen")
 }
 
 // TestResultOfAnotherPage proves that a result leaves its place to a page about something else, until it has the focus.

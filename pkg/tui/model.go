@@ -39,7 +39,7 @@ type model struct {
 	grown         sizes
 	frame         *pane.Frame // of the screen that was drawn last
 	dragged       area        // whose border the mouse moves, areas if it moves none
-	watching      bool        // the watching pane is wanted
+	watching      bool        // the user wants to see the watch pane
 	ticking       bool
 
 	tree  *tree
@@ -115,8 +115,8 @@ func newModel(ctx context.Context, options Options) *model {
 	return m
 }
 
-// hereIn returns what reports whether a tool can be called in an interface with these options, as far as that can be
-// told before any server runs.
+// hereIn returns a function that reports whether a tool can be called in an interface with these options, as far as
+// that is known before any server runs.
 func hereIn(options Options) func(server, tool string) bool {
 	names := make(map[string]bool, len(options.Servers))
 	for _, server := range options.Servers {
@@ -165,8 +165,8 @@ type tickMsg struct{}
 
 const tickTime = 100 * time.Millisecond
 
-// tick schedules the next tickMsg, unless one is scheduled already or the screen does not change by
-// itself: every tenth of a second while something runs, every second on a server's page, and less often when it is old.
+// tick schedules the next tickMsg, unless one is scheduled already or nothing on the screen changes with time: every
+// tenth of a second while something runs, every second on a server's page, and less often once that page is old.
 func (m *model) tick() tea.Cmd {
 	busy := m.servers.opening() || m.servers.any(func(s *server) bool { return s.diagnosis.running() }) ||
 		m.servers.listing() || len(m.calls.running()) > 0 || m.note.text != ""
@@ -191,8 +191,8 @@ func (m *model) setTools() {
 	m.relist()
 }
 
-// relist shows the items of the tree after some of them were replaced, takes them into the forms, and
-// says so if what the screen shows has changed.
+// relist shows the items of the tree after some of them were replaced, updates the forms, and notifies the user if the
+// item on the screen has changed.
 func (m *model) relist() {
 	shown, typing, selected := m.page.item, m.focused().editing(), m.tree.selected()
 	m.tree.arrange()
@@ -201,7 +201,7 @@ func (m *model) relist() {
 		for _, s := range g.sections() {
 			if m.page.renew(s.items) {
 				name := render.Safe(m.page.item.Name)
-				m.tell("the server has changed what "+name+" takes; what was filled in is kept", true)
+				m.tell("the server has changed the parameters of "+name+"; your values are kept", true)
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func (m *model) relist() {
 
 // Start is the item that the interface begins with.
 type Start struct {
-	Tool string // a name as Registry.Find takes it
+	Tool string // a name for Registry.Find
 	// Fill returns the values for its form.
 	Fill func(*exec.Tool) (json.RawMessage, error)
 }

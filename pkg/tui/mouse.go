@@ -42,8 +42,8 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane at a place of the screen, and the rectangle of what it shows; areas if there is none. A
-// border that panes share is that of the pane whose title it may hold.
+// paneAt returns the pane at a place of the screen, and the rectangle of its content; areas if there is none. A border
+// that panes share belongs to the pane whose title it may contain.
 func (m *model) paneAt(x, y int) (area, rect) {
 	l := m.layout()
 	for i, r := range slices.Backward(l.panes[:]) {

@@ -112,7 +112,7 @@ func TestClickDialog(t *testing.T) {
 	for _, answer := range []string{"n no", "esc close", "tools ─"} {
 		d.press("ctrl+r")
 		d.shows("call wipe?")
-		d.click("This tool says")
+		d.click("This tool may")
 		if d.m.dialog == nil {
 			t.Fatal("a click on its words closes it")
 		}

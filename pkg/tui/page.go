@@ -41,8 +41,8 @@ type page struct {
 	schema *jsontree.Tree
 	list   pane.List // the lines of what scrolls
 	focus  bool
-	told   pane.Cache[toldTab]
-	intro  pane.Cache[toldTab]        // what stands above the form
+	told   pane.Cache[readOnlyTab]
+	intro  pane.Cache[readOnlyTab]    // the lines above the form
 	above  int                        // how many lines of it were drawn last
 	report pane.Cache[*doctor.Report] // of the doctor
 	// instructions are a server's. They are cached because its page is drawn every second and hostile
@@ -54,7 +54,7 @@ type page struct {
 	actions func() []pane.Binding
 	// limit returns the time limit that the user has set for calls of the item, empty for none.
 	limit func() string
-	// welcome returns what is said where no server is configured.
+	// welcome returns the lines of the page if no server is configured.
 	welcome func(width int) []string
 }
 
@@ -62,12 +62,12 @@ type page struct {
 type filled struct {
 	item item
 	form *form.Form
-	// empty is what the form says before anything is filled in.
+	// empty is what the form contains before anything is filled in.
 	empty string
 }
 
-// forget drops the form of the item if nothing is filled in there: a server may list other names again and again, and
-// each form keeps the list that its item came in.
+// forget drops the form of the item if nothing is filled in. A server may list new names again and again, and each form
+// keeps the whole list that its item came from.
 func (p *page) forget() {
 	if kept, ok := p.forms[p.item.key()]; ok && kept.form.Draft() == kept.empty {
 		delete(p.forms, p.item.key())
@@ -174,7 +174,7 @@ func (p *page) shown() pageTab {
 	return p.tab
 }
 
-// arguments returns what the item is run with, as a JSON object; for a resource it holds the URI.
+// arguments returns the arguments to run the item with, as a JSON object; for a resource it contains the URI.
 func (p *page) arguments() (json.RawMessage, error) {
 	if !p.item.resource() {
 		return p.form.Arguments()
@@ -278,8 +278,8 @@ func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
-// title returns what is in a border of a width: the item and its tabs, or the server. spans says where the tabs stand
-// in it. Where there is no room the name of the item's server is left out, then the tabs that are not on the screen.
+// title returns the title for a border of a width: the item and its tabs, or the server. spans are the positions of the
+// tabs. If there is no room, it omits the name of the item's server, then the tabs that are not on the screen.
 func (p *page) title(width int) (title string, spans []pane.Span) {
 	kind := func(text string) string { return p.theme.Paint(pane.Dim, text) }
 	name := func(text string) string { return p.theme.Paint(pane.Strong, render.Safe(text)) }
@@ -360,7 +360,7 @@ func (p *page) renderTab(width, height int) string {
 	var lines []string
 	switch {
 	case !p.item.none():
-		lines = p.tell(width)
+		lines = p.readOnlyLines(width)
 	case p.serverList != nil:
 		lines = p.serverListFacts(width)
 	case p.server != nil:
@@ -381,8 +381,8 @@ func (p *page) extent() pane.Extent {
 	return p.list.Extent()
 }
 
-// wants returns how many rows the page can use while something else has the focus: the form, what explains a field, and
-// how to call the tool. It is 0 where that is not known.
+// wants returns how many rows the page can use while something else has the focus: for the form, the explanation of a
+// field, and how to call the tool. It is 0 if unknown.
 func (p *page) wants() int {
 	const call, few = 1, 3 // below few fields there is no room to explain one
 	switch {
@@ -407,7 +407,7 @@ func (p *page) takesNothing() bool {
 	return p.item.fillable() && p.item.kind != kindTemplate && p.form.Empty()
 }
 
-// ends reports whether enter, in the form, calls the tool: nothing is left to fill in.
+// ends reports whether enter in the form calls the tool, because nothing is left to fill in.
 func (p *page) ends() bool {
 	return p.item.fillable() && p.shown() == tabForm && p.cannotRun() == "" && p.form.AtEnd()
 }

@@ -20,7 +20,7 @@ type programFile struct {
 	size    int64
 }
 
-// scripts are the endings of arguments that are programs; other files that a server is given change while it works.
+// scripts are the endings of arguments that are programs; other files on a command line change while the server runs.
 var scripts = []string{
 	".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".py", ".pyz", ".rb", ".php", ".pl", ".lua", ".sh", ".jar",
 	".dll", ".exe", ".wasm",
@@ -47,7 +47,7 @@ func programFiles(command []string, folder string) []programFile {
 	return files
 }
 
-// stale returns the path of the first file that is not what it was; empty if none is.
+// stale returns the path of the first file that has changed; empty if none has.
 func stale(files []programFile) string {
 	for _, file := range files {
 		info, err := os.Stat(file.path)
@@ -73,8 +73,8 @@ func (su *supervisor) remember(e wire.ProcessStarted) tea.Cmd {
 	})
 }
 
-// tellStale returns the command that says so if a server runs an older program than the disk has.
-func (su *supervisor) tellStale(name string) tea.Cmd {
+// warnStale returns the command that warns if a server runs an older program than the one on disk.
+func (su *supervisor) warnStale(name string) tea.Cmd {
 	s := su.server(name)
 	if s == nil || len(s.files) == 0 || s.pid == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (su *supervisor) tellStale(name string) tea.Cmd {
 	files, pid := s.files, s.pid
 	return after(func() string { return stale(files) }, func(path string) tea.Cmd {
 		if path != "" && s.pid == pid {
-			su.tell(filepath.Base(path)+" has changed since "+titleOf(s.name)+" was started: r restarts it", true)
+			su.tell(filepath.Base(path)+" has changed since "+titleOf(s.name)+" started; r restarts it", true)
 		}
 		return nil
 	})

@@ -81,7 +81,7 @@ type question struct {
 	reply       chan given    // takes one answer without waiting
 	answered    chan struct{} // closed when reply has the answer
 
-	inline bool // it is asked without the rest of the interface
+	inline bool // shown without the rest of the interface
 
 	// The model owns the fields below.
 	calls   []*call            // that it may be for
@@ -93,7 +93,7 @@ type question struct {
 	whole   bool               // the server's text replaces the form
 	list    pane.List          // the visible lines of that text
 	note    string             // why the last key did nothing
-	said    pane.Cache[string] // its text as drawn, by what it is for
+	said    pane.Cache[string] // its text as drawn, by its purpose
 	drawn   questionPlace
 }
 
@@ -209,8 +209,8 @@ func (qs *questions) add(q *question) tea.Cmd {
 	}
 }
 
-// callsOf returns the calls that a question may be for. A legacy server does not name it: any running call to the
-// server is possible.
+// callsOf returns the calls that a question may be for. A legacy server does not name the call, so it may be any
+// running call to that server.
 func (qs *questions) callsOf(q *question) []*call {
 	if id, ok := q.ctx.Value(callKey{}).(string); ok {
 		if calls := qs.calls.byID(id); len(calls) > 0 {
@@ -283,8 +283,8 @@ func (qs *questions) cancel(q *question) tea.Cmd {
 	if q.form == nil || !q.form.Changed() {
 		return do()
 	}
-	// The same key confirms, for a person who wants to leave.
-	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter", "esc"}, "cancel the question", do)
+	// The same key confirms, because its user wants to leave.
+	qs.ask("cancel?", "Your input will be lost.", []string{"y", "enter", "esc"}, "cancel the question", do)
 	qs.dialog.about, qs.dialog.bindings = q, qs.dialog.bindings[:2] // esc does not go back
 	return nil
 }
@@ -298,9 +298,9 @@ func (q *question) running() []*call {
 func (q *question) noCall() string {
 	switch running := q.running(); {
 	case len(running) == 0:
-		return "no call runs"
+		return "no call is running"
 	case len(running) > 1:
-		return "its call is not known"
+		return "its call is unknown"
 	}
 	return ""
 }
@@ -341,7 +341,7 @@ func (qs *questions) visited(notification wire.Notification) {
 	}
 }
 
-// answers returns the ways to answer, which are also the buttons.
+// answers returns the possible answers, which are also the buttons.
 func (qs *questions) answers(q *question) []pane.Binding {
 	no := func() tea.Cmd { return qs.answer(q, servers.Decline, nil) }
 	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: no}
@@ -365,12 +365,12 @@ func (qs *questions) answers(q *question) []pane.Binding {
 // dialog may appear while the user is typing.
 func (qs *questions) pageAnswers(q *question) []pane.Binding {
 	open := pane.Binding{
-		Keys: []string{"ctrl+s"}, Help: "open it", Off: pane.Off(q.opening, "the browser is being started"),
+		Keys: []string{"ctrl+s"}, Help: "open it", Off: pane.Off(q.opening, "the browser is starting"),
 		Do: func() tea.Cmd { return qs.visit(q) },
 	}
 	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return qs.send(q) }}
 	if q.elicitation.First {
-		agree.Help = "I have been there"
+		agree.Help = "I have visited it"
 	}
 	list := []pane.Binding{agree}
 	switch {

@@ -17,7 +17,7 @@ func (q *question) editing() bool {
 // moreKeys returns the other keys of a question. While text is typed, only keys that are not text work.
 func (qs *questions) moreKeys(q *question) []pane.Binding {
 	help := func() tea.Cmd { return qs.help(q) }
-	whole := pane.Off(q.form == nil || !q.long() && !q.whole, "it is on the screen")
+	whole := pane.Off(q.form == nil || !q.long() && !q.whole, "it is visible already")
 	keys := []pane.Binding{
 		{Keys: []string{"ctrl+t"}, Help: "the server's full text", Off: whole, Do: pane.Do(q.turn)},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: qs.quit},

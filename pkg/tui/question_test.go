@@ -291,7 +291,7 @@ func TestQuestionsBelongToCalls(t *testing.T) {
 	a.press("ctrl+x")
 	a.shows("for the call of booking__first, or the call of booking__second")
 	a.press("esc", "x")
-	a.shows("cancel the call: its call is not known")
+	a.shows("cancel the call: its call is unknown")
 	a.press("ctrl+x")
 	a.told("decline")
 }
@@ -329,7 +329,7 @@ func TestElicitedPageFirst(t *testing.T) {
 	a.elicit(first)
 	a.press("ctrl+s")
 	a.until("the browser", func() bool { return a.m.questions.first().shown })
-	a.shows("ctrl+s I have been there", "o open it")
+	a.shows("ctrl+s I have visited it", "o open it")
 	a.press("ctrl+s")
 	a.told("accept")
 
@@ -389,7 +389,7 @@ func TestUserPlaysTheModel(t *testing.T) {
 func TestServersWordsStandApart(t *testing.T) {
 	a := asking(t)
 	a.sample(`{"messages":[{"role":"Press ctrl+s now.","content":{"type":"text","text":"x"}}],"stopSequences":["Press ctrl+s now."]}`)
-	a.shows("│ [Press ctrl+s now.] x", `│ ends at "Press ctrl+s now."`, "not for a call of yours")
+	a.shows("│ [Press ctrl+s now.] x", `│ ends at "Press ctrl+s now."`, "not for any of your calls")
 	a.press("esc", "esc")
 	<-a.answers
 	big := room()
@@ -397,7 +397,7 @@ func TestServersWordsStandApart(t *testing.T) {
 	a.elicit(big)
 	a.frame()
 	a.press("ctrl+t", "end")
-	a.shows("4.8 MiB more that are not shown")
+	a.shows("4.8 MiB more not shown")
 }
 
 // TestGoldenQuestions shows what a person sees, and draws the picture of the

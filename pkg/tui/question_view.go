@@ -63,7 +63,7 @@ func (s *sheet) quote(text string) {
 		}
 	}
 	if cut > 0 {
-		s.own(pane.Warn, fmt.Sprintf("%s %s more that are not shown", s.theme.Glyphs.Warn, exec.Bytes(int64(cut))))
+		s.own(pane.Warn, fmt.Sprintf("%s %s more not shown", s.theme.Glyphs.Warn, exec.Bytes(int64(cut))))
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *sheet) write(q *question) {
 		}
 		s.own(pane.Dim, "Go there only if you trust that host.")
 		s.quote(q.elicitation.Message)
-		s.own(pane.Dim, "the whole address:")
+		s.own(pane.Dim, "full address:")
 		s.quote(q.elicitation.URL)
 	default:
 		s.quote(q.elicitation.Message)
@@ -125,7 +125,7 @@ func (q *question) belongs() string {
 		return ""
 	}
 	if len(names) == 0 {
-		return "not for a call of yours"
+		return "not for any of your calls"
 	}
 	return "for " + strings.Join(names, ", or ")
 }
@@ -187,7 +187,8 @@ func (q *question) share(said, room int) (head, fill int) {
 	return head, max(0, min(q.wants(), room-head))
 }
 
-// wants returns how many lines a form can use: its fields, some rows or lines of text, and the remarks on one field.
+// wants returns how many lines a form can use: for its fields, some rows or lines of text, and the remarks on one
+// field.
 func (q *question) wants() int { return q.fields + 7 }
 
 // remark returns the lines above the buttons: the full reason why the last key did nothing; else a problem of the form,

@@ -23,7 +23,7 @@ type found struct {
 	score int
 }
 
-// The score of a word of the pattern, by where it is found. The shorter the label, the more of it was meant.
+// The score of a word of the pattern, by where it is found. Shorter labels score higher.
 const (
 	isLabel       = 5000
 	beginsLabel   = 4000
@@ -52,10 +52,10 @@ func (t *tree) searchable() []row {
 	return rows
 }
 
-// search returns the rows that match a pattern, best first, and toolx's own after those of servers. A word is looked
-// for in labels; where no row has all of them, its letters are, and at last it is looked for in descriptions. A word
-// after a question mark is looked for in descriptions only. added are scores besides, by the names of items. letters
-// reports whether it is letters that were found.
+// search returns the rows that match a pattern, best first, and toolx's own after those of servers. It looks for words
+// in labels; if no row has all of them, for their letters; and finally for words in descriptions. A word after a
+// question mark is looked for only in descriptions. added are additional scores, by the names of items. letters reports
+// whether the rows match by letters.
 func search(rows []row, pattern string, added map[string]int) (best []row, letters bool) {
 	wanted := strings.Fields(strings.ToLower(pattern))
 	for way, score := range []func(row, string) int{wordScore, letterScore, descriptionScore} {
@@ -90,7 +90,7 @@ func search(rows []row, pattern string, added map[string]int) (best []row, lette
 
 // scoreOf returns how well a row matches all words, zero if it does not match one of them.
 func scoreOf(r row, wanted []string, score func(row, string) int) int {
-	total := 1 // where nothing is wanted, every row matches
+	total := 1 // an empty pattern matches every row
 	for _, word := range wanted {
 		var one int
 		if about, ok := strings.CutPrefix(word, "?"); ok {
@@ -180,7 +180,7 @@ func (r row) label() string {
 	return ""
 }
 
-// marked draws the label of a row with what the pattern has found in it.
+// marked draws the label of a row and highlights the matches of the pattern.
 func (t *tree) marked(r row) string {
 	label := r.label()
 	hits := make([]bool, len(label))
@@ -240,7 +240,7 @@ func (t *tree) foundLine(r row, width int) string {
 	return t.theme.Cut(line, width)
 }
 
-// inputLine draws what is typed, and how many of all rows it finds.
+// inputLine draws the typed text, and how many of all rows it finds.
 func (t *tree) inputLine(width int) string {
 	count := fmt.Sprintf("%d of %d", len(t.rows), t.all)
 	room := width - len(count) - 1

@@ -25,7 +25,7 @@ const (
 	statusRetrying               // waits for the next attempt
 	statusReady
 	statusFailed  // given up
-	statusEnded   // it was ready, and is no more
+	statusEnded   // it was ready before
 	statusStopped // by the user
 )
 
@@ -37,7 +37,7 @@ type server struct {
 	life
 }
 
-// life is what is known of a server as it was last configured.
+// life is what is known about a server since its config changed last.
 type life struct {
 	status status
 	since  time.Time // of this status
@@ -46,11 +46,11 @@ type life struct {
 	command   []string
 	files     []programFile // that the process was started from
 	timing    exec.Timing
-	held      *servers.Held // how it is shared with other processes; nil: it is not
+	held      *servers.Held // how it is shared with other processes; nil if it is not
 	retry     servers.Retry // the last one, while retrying
 	attempt   servers.Attempt
 	launcher  string            // the package manager that is fetching it, empty if none is known to
-	failure   *diagnose.Failure // why it failed or ended; nil where only reason says so
+	failure   *diagnose.Failure // why it failed or ended; nil if only reason is known
 	reason    string            // why it failed or ended
 	hint      string            // what to do about a start that failed
 	polluted  int               // lines of this life
@@ -63,7 +63,7 @@ type life struct {
 	asked bool
 }
 
-// titleOf names a server; one of the command line has no name of its own.
+// titleOf names a server; one on the command line has no name of its own.
 func titleOf(name string) string {
 	if name == config.AdHocName {
 		return "the server"
@@ -144,7 +144,7 @@ func (s *server) stop(at time.Time) {
 	s.become(statusStopped, at)
 }
 
-// exited records the end of a process, unless a failed attempt has already told more.
+// exited records the end of a process, unless a failed attempt has already recorded more.
 func (s *server) exited(e wire.ProcessExited) {
 	s.pid = 0
 	switch {
@@ -189,11 +189,11 @@ func (s *server) summary(now time.Time) string {
 	return "not started"
 }
 
-// downloadTime is how long a package manager takes that has what it needs.
+// downloadTime is how long a package manager takes if it has nothing to download.
 const downloadTime = 2 * time.Second
 
-// detail returns the server's state at now in a sentence: of a start, how long it may take, which attempt it is, and
-// what it waits for.
+// detail returns the server's state at now in a sentence. For a start, it has the time limit, the number of the
+// attempt, and what toolx is waiting for.
 func (s *server) detail(now time.Time) string {
 	if s.status != statusStarting {
 		return s.summary(now)
@@ -210,7 +210,7 @@ func (s *server) detail(now time.Time) string {
 		text += ", " + s.launcher + " may be downloading"
 	}
 	if s.attempt.Limit > 0 && took > s.attempt.Limit {
-		text += "; toolx waits on, X stops it"
+		text += "; toolx keeps waiting, X stops it"
 	}
 	return text
 }

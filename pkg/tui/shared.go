@@ -30,10 +30,10 @@ func newShared(ctx context.Context, options Options, dark bool) *shared {
 	return &shared{ctx: ctx, options: options, now: options.Now, theme: theme}
 }
 
-// later is a message from a command: it says what to do in Update once the work is done.
+// later is a message from a command: a function to run in Update once the work is done.
 type later func() tea.Cmd
 
-// after returns the command that does work elsewhere and then takes what it returns in Update.
+// after returns the command that does work in the background and passes its result to take in Update.
 func after[T any](work func() T, take func(T) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		done := work()
@@ -63,14 +63,14 @@ func (s *shared) fail(err error) tea.Cmd {
 	return nil
 }
 
-// fade removes a note that was shown for some time.
+// fade removes a note that has been shown for at least a given time.
 func (s *shared) fade(least time.Duration) {
 	if s.now().Sub(s.note.at) >= least {
 		s.note = note{}
 	}
 }
 
-// do runs the action of a key, or says why it is not possible.
+// do runs the action of a key, or shows why it is not possible.
 func (s *shared) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off == "" {
 		return binding.Do()
@@ -103,7 +103,7 @@ func (s *shared) spinner() string {
 // copied puts text on the clipboard: the terminal's by OSC 52, and the system's.
 func (s *shared) copied(text, what string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
-		_ = clipboard.WriteAll(text) // without a system clipboard the terminal's is there
+		_ = clipboard.WriteAll(text) // without a system clipboard, the terminal's has it
 		return result.NoteMsg{Text: "copied " + what}
 	})
 }

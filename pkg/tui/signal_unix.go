@@ -11,12 +11,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// restoreTime bounds how long a process that is to end waits for its terminal, which may take no more output.
+// restoreTime bounds how long an ending process waits for its terminal, which may be blocked.
 const restoreTime = time.Second
 
-// restoreAtCrash restores the terminal before a signal ends the process that Go answers with the stacks of all
-// goroutines, which a person sends to a process that hangs. The stacks can then be read, and the exit code is Go's.
-// Nothing here depends on the model, which may be what hangs. Call stop when the program has ended.
+// restoreAtCrash restores the terminal before a signal makes Go print the stacks of all goroutines and exit. Users send
+// such a signal to a process that hangs. The stacks stay readable, and the exit code is Go's. Nothing here depends on
+// the model, which may be the part that hangs. Call stop when the program has ended.
 func restoreAtCrash(program *tea.Program) (stop func()) {
 	signals, ended := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,

@@ -17,7 +17,7 @@ import (
 // subscription is the subscription to a resource's updates.
 type subscription struct {
 	cancel  context.CancelFunc
-	stands  bool // the server has been asked
+	stands  bool // the server has received the request
 	updates int
 	last    time.Time // of the latest update
 }

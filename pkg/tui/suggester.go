@@ -25,7 +25,7 @@ type completion struct {
 	known        string // the other arguments, a JSON object of texts
 }
 
-// beside reports whether other is for the same argument, with the same values of the other arguments.
+// beside reports whether other completes the same argument, with the same values of the other arguments.
 func (w completion) beside(other completion) bool {
 	other.typed = w.typed
 	return w == other
@@ -33,11 +33,11 @@ func (w completion) beside(other completion) bool {
 
 // suggestions are the server's completions for the argument under the cursor.
 type suggestions struct {
-	of     completion // the zero value where nothing was asked for
+	of     completion // the zero value before any request
 	values []string
 	more   bool   // the server has more of them
 	taken  string // the one that was put into the form last
-	// failure says why there are none; not safe.
+	// failure is why there are none; not safe.
 	failure string
 }
 
@@ -67,7 +67,7 @@ func (su *suggester) suggest(typing bool) tea.Cmd {
 		return nil
 	}
 	if su.of.beside(wanted) && su.taken == wanted.typed && wanted.typed != "" {
-		return nil // the next one is to be taken from the same list
+		return nil // the next one comes from the same list
 	}
 	if !su.of.beside(wanted) {
 		su.suggestions = suggestions{}
@@ -143,7 +143,7 @@ func (su *suggester) suggested(found suggestions, err error) tea.Cmd {
 	var refused *exec.ToolError
 	switch {
 	case errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND:
-		su.server(su.page.item.Server).completes = false // whatever it says of itself
+		su.server(su.page.item.Server).completes = false // despite its capabilities
 	case err != nil:
 		su.failure = err.Error()
 	}
@@ -167,7 +167,7 @@ func (su *suggester) line(width int) string {
 	case su.failure != "":
 		return su.theme.Cut(su.theme.Paint(pane.Dim, "no suggestions: "+su.safe(su.failure)), width)
 	case len(su.values) == 0, len(su.values) == 1 && su.values[0] == su.of.typed:
-		return "" // there is nothing that is not there already
+		return "" // the only suggestion is in the field already
 	}
 	words := make([]string, len(su.values))
 	for i, value := range su.values {

@@ -24,9 +24,9 @@ type supervisor struct {
 	*shared
 	list []*server
 	tree *tree
-	// looked is when servers that start were looked at last.
+	// looked is when look last checked the servers that are starting.
 	looked time.Time
-	// changedTools and changedLists show tools and other items that are not the same any more.
+	// changedTools and changedLists show tools and other items that have changed.
 	changedTools, changedLists func()
 }
 
@@ -81,7 +81,7 @@ func (su *supervisor) open(s *server) tea.Cmd {
 	return after(open, func(err error) tea.Cmd { return su.opened(s, err) })
 }
 
-// opened takes how opening a server ended.
+// opened handles the outcome of opening a server.
 func (su *supervisor) opened(s *server, err error) tea.Cmd {
 	if s.asked && errors.Is(err, context.Canceled) { // the code that stopped it reports its state
 		return nil
@@ -95,10 +95,10 @@ func (su *supervisor) opened(s *server, err error) tea.Cmd {
 	return nil
 }
 
-// fetchLook is how often the interface looks whether servers that start are being fetched.
+// fetchLook is how often the interface checks whether starting servers are being downloaded.
 const fetchLook = time.Second
 
-// look returns the command that finds out which servers are being fetched, if it is time for that.
+// look returns the command that finds out which servers are being downloaded, if it is time for that.
 func (su *supervisor) look() tea.Cmd {
 	if su.options.Fetching == nil || su.now().Sub(su.looked) < fetchLook {
 		return nil
@@ -137,12 +137,12 @@ func (su *supervisor) restart(s *server) tea.Cmd {
 			return su.restartThen(s, done)
 		})
 	}
-	text := "Other commands share it. What it keeps in memory is lost, and their calls that run now fail."
+	text := "Other commands share it. It loses its state, and their running calls fail."
 	su.ask("restart "+render.Safe(titleOf(s.name))+" for all?", text, []string{"y", "enter"}, "restart it", restart)
 	return nil
 }
 
-// restartThen restarts a server; then takes how that ended.
+// restartThen restarts a server, and passes the outcome to then.
 func (su *supervisor) restartThen(s *server, then func(error) tea.Cmd) tea.Cmd {
 	s.asked = true
 	s.become(statusStarting, su.now())
@@ -166,7 +166,7 @@ func (su *supervisor) stop(s *server) tea.Cmd {
 	})
 }
 
-// lost takes why a server has ended that was ready, from its session.
+// lost records from its session why a server that was ready has ended.
 func (su *supervisor) lost(s *server) {
 	if session := su.options.Pool.Session(s.name); session != nil && s.failure == nil {
 		s.failure = session.Err()
@@ -201,7 +201,7 @@ func (su *supervisor) diagnose(s *server) tea.Cmd {
 
 // diagnosis is the doctor's report on a server.
 type diagnosis struct {
-	since  time.Time // when it was asked; zero where it has answered
+	since  time.Time // when it started; zero once it has finished
 	report *doctor.Report
 	err    error // why there is no report
 }
@@ -209,7 +209,7 @@ type diagnosis struct {
 // running reports whether the doctor is running.
 func (d *diagnosis) running() bool { return !d.since.IsZero() }
 
-// meet returns the command that takes the session of a server that has come up.
+// meet returns the command that waits for the session of a server that has started.
 func (su *supervisor) meet(name string) tea.Cmd {
 	session := func() *servers.Session {
 		session := su.options.Pool.Session(name)
@@ -266,7 +266,7 @@ func (su *supervisor) listen(session *servers.Session) tea.Cmd {
 	}
 }
 
-// listing is what a session answered when it was asked for a list.
+// listing is a session's answer to a request for a list.
 type listing struct {
 	session *servers.Session
 	items   []item
@@ -318,8 +318,8 @@ func changedList(method string) []kind {
 	return nil
 }
 
-// readAnew reads lists of a server again.
-func (su *supervisor) readAnew(server string, of ...kind) tea.Cmd {
+// readAgain reads lists of a server again.
+func (su *supervisor) readAgain(server string, of ...kind) tea.Cmd {
 	g, session := su.tree.groupOf(server), su.options.Pool.Session(server)
 	if g == nil || session == nil {
 		return nil
@@ -352,9 +352,9 @@ func (su *supervisor) itemOf(call watch.Request) (one item, fill json.RawMessage
 			return one, nil, nil
 		}
 	default:
-		return item{}, nil, fmt.Errorf("%s is not asked for here; toolx on the command line does", call.Method)
+		return item{}, nil, fmt.Errorf("%s works only on the command line", call.Method)
 	}
-	return item{}, nil, fmt.Errorf("no server that is shown has %s", call.Tool)
+	return item{}, nil, fmt.Errorf("no server here has %s", call.Tool)
 }
 
 // sourceOf returns the tree's item for a resource: the resource itself, or the template that it was
@@ -372,7 +372,7 @@ func (su *supervisor) sourceOf(resource item) item {
 	return resource
 }
 
-// resource describes a resource that is in no list, by its full name and its URI.
+// resource describes a resource that no list has, by its full name and its URI.
 func (su *supervisor) resource(name, uri string) (item, bool) {
 	for _, s := range su.list {
 		if name == s.name+exec.Separator+uri && uri != "" {

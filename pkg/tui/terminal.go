@@ -13,8 +13,8 @@ import (
 // profileOf returns the colours that a terminal shows, from the environment of the process ("NAME=value") as Bubble Tea
 // does. If wanted is false it shows none, but text can still be bold or reversed.
 //
-// Bubble Tea assumes at least sixteen colours for every terminal with a name. So a name that says that there are none
-// (TERM=vt100) decides, unless colour is forced.
+// Bubble Tea assumes at least sixteen colours for every terminal with a name. So the name of a monochrome terminal
+// (TERM=vt100) takes precedence, unless colour is forced.
 func profileOf(out io.Writer, environ []string, wanted bool) colorprofile.Profile {
 	getenv := uv.Environ(environ).Getenv
 	if !wanted || monochrome(getenv("TERM")) && !console.ColorForced(getenv) {
@@ -23,15 +23,15 @@ func profileOf(out io.Writer, environ []string, wanted bool) colorprofile.Profil
 	return max(colorprofile.ASCII, colorprofile.Detect(out, environ))
 }
 
-// monochrome reports whether the name of a terminal says that it shows no colours: DEC's video terminals, and the
+// monochrome reports whether the name of a terminal means that it has no colours: DEC's video terminals, and the
 // suffixes -m and -mono (term(7)).
 func monochrome(term string) bool {
 	terminal := strings.HasPrefix(term, "vt") && !strings.HasPrefix(term, "vte") // vte is GNOME's
 	return terminal || strings.HasSuffix(term, "-m") || strings.HasSuffix(term, "-mono")
 }
 
-// darkBackground reports whether the environment speaks of a dark background, or of none: COLORFGBG has the numbers of
-// the colours of text and background, as in "0;15". It holds until the terminal answers, since some never do.
+// darkBackground reports whether the environment describes a dark background, or none: COLORFGBG has the numbers of the
+// colours of text and background, as in "0;15". It applies until the terminal answers, since some never do.
 func darkBackground(getenv func(string) string) bool {
 	const white, brightWhite = "7", "15"
 	colors := strings.Split(getenv("COLORFGBG"), ";")

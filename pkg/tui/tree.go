@@ -30,13 +30,13 @@ type tree struct {
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
-	// recent returns the names of what was used, the latest first; the finder lists it first.
+	// recent returns the names of used items, the latest first; the finder lists them first.
 	recent func() []string
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
 }
 
-// recentScores returns what the finder adds to the scores of what was used, by name: most for the latest.
+// recentScores returns what the finder adds to the scores of used items, by name: most for the latest.
 func recentScores(names []string) map[string]int {
 	const latest, step = 300, 10
 	scores := make(map[string]int)
@@ -153,8 +153,8 @@ func (t *tree) find(wanted row) {
 	t.list.Move(0, len(t.rows))
 }
 
-// listed returns the row of an item, or the row that it would have if everything around it were open
-// and nothing filtered. ok is false if no list has the item.
+// listed returns the row of an item, or the row that it would have if everything around it were open and nothing were
+// filtered. ok is false if no list has the item.
 func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 	for _, g := range t.groups {
 		for _, s := range g.sections() {
@@ -245,7 +245,7 @@ func (t *tree) unfilter() {
 	t.arrange()
 }
 
-// leave ends the finder; the cursor stays on what was found, around which everything is opened.
+// leave ends the finder. The cursor stays on the row that was found, and everything around it is opened.
 func (t *tree) leave() {
 	at := t.selected()
 	if at.item.none() {
@@ -295,7 +295,7 @@ func (t *tree) enterHelp() string {
 	case at.item.fillable() && t.silent(at.item):
 		return at.item.kind.verb() + " the " + at.item.kind.String()
 	case at.item.fillable():
-		return "fill the " + at.item.kind.String() + " in"
+		return "fill in the " + at.item.kind.String()
 	}
 	return "read the resource"
 }
@@ -345,7 +345,7 @@ func (t *tree) render(width, height int) string {
 	}
 	room := height - len(lines)
 	if len(t.rows) > room && room > 2 {
-		room-- // for what says that there is more
+		room-- // for the count of the others
 	}
 	from, to := t.list.Window(len(t.rows), room)
 	for i := from; i < to; i++ {
@@ -392,11 +392,11 @@ func (t *tree) groupLine(g *group, width int) string {
 		return t.theme.Cut(line, width)
 	}
 	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.name())) + " " + t.state(g.server)
-	parts := []string{t.stray(g.server)}
+	parts := []string{t.polluted(g.server)}
 	if g.server.status == statusReady {
 		parts = append(parts, t.theme.Paint(pane.Dim, count(len(g.tools))))
 	}
-	for _, part := range parts { // what there is no room for is left out
+	for _, part := range parts { // leave out parts that do not fit
 		if part != "" && ansi.StringWidth(line)+1+ansi.StringWidth(part) <= width {
 			line += " " + part
 		}
@@ -426,8 +426,8 @@ func (t *tree) listLine(s *serverList, width int) string {
 	return t.theme.Cut(line, width)
 }
 
-// stray returns the number of lines on a server's stdout that are not messages.
-func (t *tree) stray(s *server) string {
+// polluted returns the number of polluted lines of a server, as the tree shows it.
+func (t *tree) polluted(s *server) string {
 	if s.polluted == 0 {
 		return ""
 	}
@@ -475,7 +475,7 @@ func (t *tree) itemLine(r row, width int) string {
 	return t.theme.Cut(name, width)
 }
 
-// badges returns what an item says of itself, as far as there is room. What may destroy something warns.
+// badges returns an item's annotations, as far as there is room. A destructive one is drawn as a warning.
 func (s *shared) badges(of item, room int) string {
 	line := ""
 	for _, badge := range render.Badges(of.Tool) {
@@ -514,5 +514,5 @@ func (t *tree) click(x, y int) {
 	}
 }
 
-// count returns a number of tools in brackets.
+// count returns a number of tools in parentheses.
 func count(n int) string { return fmt.Sprintf("(%d)", n) }

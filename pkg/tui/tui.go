@@ -23,8 +23,8 @@ type Pool interface {
 	Open(ctx context.Context, name string) (*servers.Session, error)
 	// Stop stops a server; Open starts it again.
 	Stop(ctx context.Context, name string)
-	// Renew ends a server that is shared with other processes for all of them; Open starts it again. The error says why
-	// it goes on instead.
+	// Renew ends a server that is shared with other processes, for all of them; Open starts it again. The error is why
+	// it could not be ended.
 	Renew(ctx context.Context, name string) error
 	// Session returns a server's open session, or nil.
 	Session(name string) *servers.Session
@@ -47,12 +47,12 @@ type Options struct {
 	Folder string
 	// History is the path of the execution log, empty if there is none.
 	History string
-	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
-	// where there is none.
+	// Program is the command line or the address of a server on the command line, whose name is AdHoc; both are empty
+	// if there is none.
 	Program, AdHoc string
 	// Start is the tool to begin with, or nil.
 	Start *Start
-	// Questions delivers the requests of servers to the user; nil if they are not asked here.
+	// Questions delivers the requests of servers to the user; nil if other code answers them.
 	Questions *Questions
 	// OpenPage opens the user's browser at an address that a server asks the user to visit; nil if the
 	// user has to open it.
@@ -61,7 +61,7 @@ type Options struct {
 	Request func(exec.Call) (json.RawMessage, error)
 	// Examine runs the doctor on a server; nil if there is no doctor.
 	Examine func(ctx context.Context, server string) (*doctor.Report, error)
-	// Entries are those of the config that the servers are of; nil where the servers are of the command line.
+	// Entries are the config entries of the servers; nil if the server is on the command line.
 	Entries Entries
 	// Sources watches the files that a server is made from; nil if none are watched.
 	Sources func(server string) (Sources, error)
@@ -70,13 +70,13 @@ type Options struct {
 	// Fetching returns the package manager that is still fetching the server of a process, empty if none is. It is nil
 	// if that cannot be found out.
 	Fetching func(pid int) string
-	// Memory returns the memory that a process and its descendants use, in bytes; zero if that is not known.
+	// Memory returns the memory that a process and its descendants use, in bytes; zero if unknown.
 	Memory func(pid int) int64
 	// Hide masks secrets; nil shows everything.
 	Hide func(string) string
 
 	Color, ASCII bool
-	Now          func() time.Time // the clock, in the zone of the times that are shown; nil: time.Now
+	Now          func() time.Time // the clock, in the time zone of displayed times; nil: time.Now
 }
 
 // framesPerSecond bounds how often the screen is drawn.

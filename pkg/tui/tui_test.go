@@ -792,7 +792,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	d.press("down", "down", "ctrl+r")
-	d.shows("call files__write?", "to be confirmed: it is not marked", "toolx.yaml:5:14")
+	d.shows("call files__write?", "needs confirmation: it is not marked", "toolx.yaml:5:14")
 }
 
 // sharedPool is a pool whose servers are shared with other processes.

@@ -13,7 +13,7 @@ type typist struct {
 	dropping bool // keys are dropped: the text field is gone
 }
 
-// typingPause is the pause without keys after which a user counts as having seen what is new on the screen.
+// typingPause is how long no key must be pressed before toolx assumes that the user has seen what is new on the screen.
 const typingPause = 700 * time.Millisecond
 
 // typing reports whether the user is in the middle of typing.

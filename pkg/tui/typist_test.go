@@ -125,7 +125,7 @@ func TestSchemaChangedAmidAWord(t *testing.T) {
 	}
 	d.press("down", "enter", "tab", "text:wold", "left", "left")
 	change(`"new":{"type":"string"},` + twoTexts)
-	d.shows("the server has changed what note takes; what was filled in is kept")
+	d.shows("the server has changed the parameters of note; your values are kept")
 	d.press("text:r")
 	if got, _ := d.m.page.form.Arguments(); string(got) != `{"b":"world"}` {
 		t.Errorf("the form holds %s", got)

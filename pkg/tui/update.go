@@ -88,7 +88,8 @@ func (s *shared) takeBackground(dark bool) {
 	s.theme.Change(theme)
 }
 
-// takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text alike.
+// takeMode learns what the terminal supports. The condition is Bubble Tea's, because both must measure text the same
+// way.
 func (s *shared) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
 		theme := *s.theme
@@ -143,7 +144,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	return part.update(key)
 }
 
-// updatePaste passes pasted text to what takes text: a question before the panes.
+// updatePaste passes pasted text to the question, if there is one, else to a pane.
 func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 	m.typist.settle()
 	switch q := m.questions.first(); {
@@ -171,7 +172,7 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 		return nil
 	case tea.KeyPressMsg:
 		if !m.tree.typing {
-			return nil // keys that are in no table do nothing
+			return nil // keys without a binding do nothing
 		}
 		if cmd, ok := pane.Press(m.filterKeys(), msg); ok {
 			return cmd
@@ -208,11 +209,11 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			m.questions.visited(e)
 			m.subscriptions.update(e)
 			if of := changedList(e.Method); of != nil {
-				commands = append(commands, m.servers.readAnew(e.Server, of...))
+				commands = append(commands, m.servers.readAgain(e.Server, of...))
 			}
 		}
 	}
-	for name, n := range msg.strays {
+	for name, n := range msg.polluted {
 		if s := m.servers.server(name); s != nil {
 			s.polluted += n
 		}

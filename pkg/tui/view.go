@@ -26,7 +26,7 @@ func (m *model) View() tea.View {
 // screen returns the whole screen as text.
 func (m *model) screen() string {
 	if m.width < minWidth || m.height < minHeight {
-		text := fmt.Sprintf("toolx needs %d×%d cells, here are %d×%d", minWidth, minHeight, m.width, m.height)
+		text := fmt.Sprintf("toolx needs %d×%d cells, this terminal has %d×%d", minWidth, minHeight, m.width, m.height)
 		text = m.theme.Signs(text)
 		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
 	}
@@ -72,7 +72,7 @@ func (m *model) layout() layout {
 	})
 }
 
-// piece is a part of a row of the screen. What is between the pieces of a row is border.
+// piece is a part of a row of the screen. Between the pieces of a row is the border.
 type piece struct {
 	x, width int
 	text     string
@@ -131,7 +131,7 @@ func (m *model) compose(l layout) string {
 	return strings.Join(lines, "\n")
 }
 
-// border returns the role of a pane's border. That of a tool that asks before a call warns.
+// border returns the role of a pane's border: a warning for a tool that needs confirmation.
 func (m *model) border(a area) pane.Role {
 	switch {
 	case a == areaPage && confirmed(m.page.item) != "":
@@ -142,7 +142,7 @@ func (m *model) border(a area) pane.Role {
 	return pane.Dim
 }
 
-// renderPane draws what a pane shows, and returns the title for a border of a width, and how much of it is visible.
+// renderPane draws a pane, and returns the title for a border of a width, and how much of the pane is visible.
 func (m *model) renderPane(a area, inside rect, border int) (title, block string, extent pane.Extent) {
 	width, height := inside.w, inside.h
 	switch a {
@@ -162,8 +162,8 @@ func (m *model) renderPane(a area, inside rect, border int) (title, block string
 	return m.watch.Title(border), m.watch.Render(width, height), m.watch.Extent()
 }
 
-// header returns the line above the panes: what there is, what failed, what runs, and the config. What there is no room
-// for is left out, the config first.
+// header returns the line above the panes: the servers and tools, failures, running calls, and the config. It leaves
+// out parts that do not fit, the config first.
 func (m *model) header(width int) string {
 	var failed, tools int
 	for _, g := range m.tree.groups {
@@ -257,7 +257,7 @@ func (m *model) renderStatus(width int) string {
 // hintGap separates two hints.
 const hintGap = "  "
 
-// placedHints returns the hints that fit, and where they stand.
+// placedHints returns the hints that fit, and their positions.
 func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 	for _, binding := range m.hints() {
 		texts = append(texts, m.theme.ShortHint(binding))
@@ -272,7 +272,7 @@ func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 // hints returns the keys for the status line, the most useful first.
 func (m *model) hints() []pane.Binding {
 	if m.questions.first() != nil || m.dialog != nil {
-		return nil // what stands over the panes has its own
+		return nil // the dialog over the panes has its own
 	}
 	var hints []pane.Binding
 	all := append(m.always(), m.focused().bindings()...)

@@ -15,15 +15,15 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// toldTab identifies a read-only tab. Its lines are cached because hostile texts can be slow to lay out.
-type toldTab struct {
+// readOnlyTab identifies a tab without a form. Its lines are cached because hostile texts can be slow to lay out.
+type readOnlyTab struct {
 	item item
 	tab  pageTab
 }
 
-// tell returns the lines of the tab on the screen: the item's description or its definition.
-func (p *page) tell(width int) []string {
-	shown := toldTab{p.item, p.shown()}
+// readOnlyLines returns the lines of the tab on the screen: the item's description or its definition.
+func (p *page) readOnlyLines(width int) []string {
+	shown := readOnlyTab{p.item, p.shown()}
 	return p.told.Lines(p.theme, shown, width, func() []string {
 		if shown.tab == tabJSON {
 			return p.definition()
@@ -48,13 +48,13 @@ func (p *page) heading() string {
 	return strings.Join(parts, "  ")
 }
 
-// leastForm is how many lines a form needs below what an item says of itself.
+// leastForm is how many lines a form needs below the description of its item.
 const leastForm = 8
 
-// introLines returns what stands above an item's form: title, badges and description, a third of the height at most,
-// and less where the form needs the room; nothing where there is nothing to say or no room.
+// introLines returns the lines above an item's form: title, badges and description. They take at most a third of the
+// height, and less if the form needs the room. It returns nothing if there is no description or no room.
 func (p *page) introLines(width, height int) []string {
-	whole := p.intro.Lines(p.theme, toldTab{p.item, tabForm}, width, func() []string {
+	whole := p.intro.Lines(p.theme, readOnlyTab{p.item, tabForm}, width, func() []string {
 		var lines []string
 		if heading := p.heading(); heading != "" {
 			lines = append(lines, p.theme.Cut(heading, width))
@@ -109,7 +109,7 @@ func (p *page) definition() []string {
 	text.Truncate(min(text.Len(), maxDefinition))
 	lines := strings.Split(render.SafeBlock(text.String()), "\n")
 	if cut > 0 {
-		more := fmt.Sprintf("%s %s more that are not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))
+		more := fmt.Sprintf("%s %s more not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))
 		lines = append(lines, p.theme.Paint(pane.Warn, more))
 	}
 	return lines

@@ -89,9 +89,9 @@ func (f *Form) valueBindings() []pane.Binding {
 func (r row) lettersHelp() string {
 	switch {
 	case r.add || r.field.takesRows():
-		return "add a row, and type there"
+		return "add a row and type"
 	case r.field.words() != nil:
-		return "choose a value by how it begins"
+		return "choose a value by its first letters"
 	}
 	return "nothing here"
 }
@@ -138,14 +138,14 @@ func (f *Form) stateBindings() []pane.Binding {
 	example := bind("next example", f.offer, "ctrl+o")
 	switch {
 	case f.cursor.add || f.onKey:
-		null.Off, unset.Off, example.Off = "this is no value", "this is no value", "this is no value"
+		null.Off, unset.Off, example.Off = "this is not a value", "this is not a value", "this is not a value"
 	default:
 		null.Off = pane.Off(!at.shape.Nullable, "null is not allowed here")
-		unset.Off = pane.Off(!at.present() && at.choice < 0, "it is unset")
+		unset.Off = pane.Off(!at.present() && at.choice < 0, "it is already unset")
 		if at.row() {
-			unset.Off = "a row cannot be left out; ctrl+d removes it"
+			unset.Off = "a row cannot be unset; ctrl+d removes it"
 		}
-		example.Off = pane.Off(len(at.offered()) == 0, "the schema has no examples of it")
+		example.Off = pane.Off(len(at.offered()) == 0, "the schema has no examples for it")
 	}
 	return []pane.Binding{null, unset, example}
 }
@@ -158,7 +158,7 @@ func (f *Form) rowBindings() []pane.Binding {
 	within, _ := f.cursor.container()
 	add.Off = pane.Off(within == nil, "there are no rows here")
 	if child := f.cursor.own(); child == nil {
-		remove.Off, up.Off, down.Off = "this is no row", "this is no row", "this is no row"
+		remove.Off, up.Off, down.Off = "this is not a row", "this is not a row", "this is not a row"
 	} else {
 		up.Off = pane.Off(child.place <= child.parent.named(), "this is the first row")
 		down.Off = pane.Off(child.place == len(child.parent.children)-1, "this is the last row")
@@ -187,7 +187,7 @@ func (f *Form) jsonBindings() []pane.Binding {
 	page := f.screen.page()
 	change := func(do func()) func() { return func() { do(); f.typed() } }
 	undo := bind("undo", change(f.json.undo), "alt+u", "ctrl+_")
-	undo.Off = pane.Off(len(f.json.past) == 0, "nothing was changed")
+	undo.Off = pane.Off(len(f.json.past) == 0, "there is nothing to undo")
 	return append(list,
 		bind("select all", f.json.selectAll, "ctrl+a"), bind("clear", change(f.json.clear), "ctrl+u"), undo,
 		bind("stop typing", f.leave, "esc"), bind("new line", f.newLine, "enter"),
@@ -214,7 +214,7 @@ func (f *Form) key(msg tea.KeyPressMsg) {
 
 // letters reports whether letters belong to the field under the cursor although no text is open there.
 // In a choice they begin one of its values, in an array or map they begin a row, and in an object they
-// do nothing, because someone who types words means no commands. After esc they are commands.
+// do nothing, because someone who types words does not mean commands. After esc they are commands.
 func (f *Form) letters() bool {
 	at := f.cursor.field
 	switch {

@@ -153,14 +153,14 @@ func (f *Form) unset() {
 	f.replaced()
 }
 
-// replaced takes a value that was not typed; typing goes on behind it, since a suggestion may be a beginning.
+// replaced takes a value that was not typed; typing continues after it, since a suggestion may be only a beginning.
 func (f *Form) replaced() {
 	f.changed()
 	f.startEditing()
 	f.keepText()
 }
 
-// offered returns the values that the schema names for a field: its default and examples.
+// offered returns the values that the schema suggests for a field: its default and examples.
 func (f *field) offered() []*jsonschema.Node {
 	list := f.shape.Examples
 	if f.shape.Default != nil {
@@ -169,7 +169,7 @@ func (f *field) offered() []*jsonschema.Node {
 	return list
 }
 
-// offer gives the field the next of the values that the schema names.
+// offer gives the field the next of the values that the schema suggests.
 func (f *Form) offer() {
 	at := f.cursor.field
 	list, next := at.offered(), 0

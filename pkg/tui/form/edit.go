@@ -35,7 +35,7 @@ func (f *Form) paste(text string) {
 	f.insert(text)
 }
 
-// takesAll reports whether text is a JSON object of parameters of the tool, and of nothing else.
+// takesAll reports whether text is a JSON object that has only parameters of the tool.
 func (f *Form) takesAll(text string) bool {
 	if notObject([]byte(text)) != nil {
 		return false
@@ -55,8 +55,8 @@ func (r row) takesText(onKey bool) bool {
 	return !r.add && (onKey || !r.field.group() && !r.field.switches())
 }
 
-// startEditing opens the text under the cursor if typing is on, else closes the open one. Text of one line is selected:
-// who comes back to a value writes another one, and a movement within it keeps it.
+// startEditing opens the text under the cursor if typing is on, else closes the open one. It selects text of one line:
+// users who return to a value usually replace it, and moving the cursor keeps it.
 func (f *Form) startEditing() {
 	f.closeEditor()
 	if !f.focused || !f.typing {
@@ -80,7 +80,7 @@ func (f *Form) startEditing() {
 	}
 }
 
-// keepText makes what is typed next a change of the text under the cursor, and not another text.
+// keepText makes the next key change the text under the cursor instead of replacing it.
 func (f *Form) keepText() {
 	if f.editor != nil {
 		f.editor.all = false

@@ -19,9 +19,9 @@ type editor struct {
 	at   int // the cursor, before text[at]
 	// lines reports whether enter makes a new line.
 	lines bool
-	top   int // first line that is seen
-	left  int // first character that is seen, in the cursor's line
-	// all reports whether the whole text is selected: what is typed next replaces it.
+	top   int // first visible line
+	left  int // first visible character of the cursor's line
+	// all reports whether the whole text is selected: the next key replaces it.
 	all bool
 	// past holds the texts that undo goes back to, oldest first. writing reports whether the last change was a
 	// character, so that a run of them is undone at once.
@@ -187,7 +187,7 @@ func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(c
 // key applies a key to the text, and reports whether the text changed.
 func (e *editor) key(key, text string) (changed bool) {
 	before := len(e.text)
-	if e.all && text != "" { // it may be as long as what it replaces
+	if e.all && text != "" { // the new text may be as long as the old one
 		e.insert(text)
 		return true
 	}

@@ -23,7 +23,7 @@ type field struct {
 	parent   *field
 	depth    int
 	shape    *jsonschema.Shape
-	kind     jsonschema.ShapeKind // of the shape, or JSON where the value does not fit it
+	kind     jsonschema.ShapeKind // of the shape, or JSON if the value does not fit the shape
 	required bool
 
 	name  string          // of a member
@@ -65,7 +65,7 @@ func (f *field) take(s *jsonschema.Shape) {
 	case group && f.depth > maxNesting:
 		why = "nested deeply"
 	case group && f.repeats() >= maxRecursion:
-		why = "it holds itself"
+		why = "it contains itself"
 	}
 	if why != "" {
 		s.Kind, s.Why, s.Nullable = jsonschema.ShapeJSON, why, s.Nullable || !s.Known
@@ -84,7 +84,7 @@ func (f *field) repeats() int {
 	return count
 }
 
-// group reports whether the field holds other fields, itself or by an alternative.
+// group reports whether the field contains other fields, directly or in an alternative.
 func (f *field) group() bool { return f.kind >= jsonschema.ShapeObject }
 
 // holdsFields reports whether the field is an object or an array.

@@ -4,7 +4,7 @@
 //
 // A schema becomes shapes (jsonschema), shapes become fields (field.go), fields are filled in from JSON and written as
 // JSON (put.go, write.go). A value that no field can show is typed as JSON. Nothing is hidden, and nothing that was
-// given is lost: digits, control characters and members that the schema does not know all stay.
+// given is lost: digits, control characters and members that are not in the schema are all kept.
 package form
 
 import (
@@ -38,12 +38,12 @@ type Form struct {
 	typing bool
 	cursor row
 	onKey  bool    // the cursor is on the key of a row of key and value
-	editor *editor // of the field under the cursor, or of the JSON; nil where none is open
+	editor *editor // of the field under the cursor, or of the JSON; nil if none is open
 	json   *jsonText
 
-	rows     []row    // the fields that can be reached now; nil where they must be gathered
-	verdict  *verdict // nil where it must be found
-	made     []byte   // what the fields make; nil where it must be made
+	rows     []row    // the fields that can be reached now; nil if they must be gathered
+	verdict  *verdict // nil if the fields must be checked
+	made     []byte   // the JSON of the fields; nil if it must be made
 	baseline []byte   // what Changed compares with
 	screen   screen
 
@@ -53,7 +53,7 @@ type Form struct {
 	now         func() time.Time
 }
 
-// New returns the form of a tool, with every field unset but the required ones that have a default. It never fails: a
+// New returns the form of a tool. All fields are unset, except required ones that have a default. It never fails: a
 // broken, missing or unsupported schema becomes JSON fields. The form uses the clock now to see whether checking
 // against the schema is slow.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
@@ -71,8 +71,8 @@ func newRoot(schema *jsonschema.Document) *field {
 	return f
 }
 
-// openRequired opens required objects that have few fields, and gives required fields their defaults: the call needs a
-// value of them, and the schema names one.
+// openRequired opens required objects that have few fields, and gives required fields their defaults, because the call
+// needs a value and the schema has one.
 func (f *field) openRequired() {
 	for _, child := range f.children {
 		if child.required && child.shape.Default != nil && !child.present() {
@@ -93,7 +93,7 @@ func (f *Form) HoldFormats() {
 	f.changed()
 }
 
-// SetArguments replaces the form's values. It keeps members that the schema does not know as JSON
+// SetArguments replaces the form's values. It keeps members that are not in the schema as JSON
 // rows. The error says why arguments is not a JSON object; the form is then unchanged.
 func (f *Form) SetArguments(arguments json.RawMessage) error {
 	if err := notObject(arguments); err != nil {

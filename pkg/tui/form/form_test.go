@@ -62,7 +62,7 @@ func TestKeys(t *testing.T) {
 		{"named fields stay ahead of keys", `"m":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 up x", `{"m":{"a":"x","k":1}}`},
 		{"a key mended", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab end 2", `{"m":{"k2":1}}`},
 		{"a key replaced", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab 2", `{"m":{"2":1}}`},
-		{"a key twice", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a k tab 2", `error: 'm.k': the key "k" is there twice`},
+		{"a key twice", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a k tab 2", `error: 'm.k': the key "k" occurs twice`},
 		{"a variant", `"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"n":{"type":"integer"}}}]}`, "right down x", `{"v":"x"}`},
 		{"another variant, and back", `"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"n":{"type":"integer"}}}]}`, "right down x up esc right down enter 5 up left", `{"v":"x"}`},
 		{"a variant with its constant", `"v":{"oneOf":[{"type":"object","required":["k"],"properties":{"k":{"const":"a"}}},{"type":"object","required":["k"],"properties":{"k":{"const":"b"}}}]}`, "right right", `{"v":{"k":"b"}}`},
@@ -367,7 +367,7 @@ func TestLetters(t *testing.T) {
 	}
 	f := newForm(`{"type":"object","properties":{"a":{"enum":["red","blue"]}}}`)
 	press(f, "blu", "x")
-	if got := frame(f, 60, 6); !strings.Contains(got, "is none of them; it stays") {
+	if got := frame(f, 60, 6); !strings.Contains(got, "matches no value; still") {
 		t.Errorf("it does not say that there is no such value:\n%s", got)
 	}
 }
@@ -474,10 +474,10 @@ func TestBindings(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"ctrl+n": "null is not allowed here",
-		"ctrl+u": "it is unset",
-		"ctrl+d": "this is no row",
+		"ctrl+u": "it is already unset",
+		"ctrl+d": "this is not a row",
 		"ctrl+a": "",
-		"ctrl+o": "the schema has no examples of it",
+		"ctrl+o": "the schema has no examples for it",
 	} {
 		if got := off(key); got != want {
 			t.Errorf("%s: %q", key, got)
@@ -486,7 +486,7 @@ func TestBindings(t *testing.T) {
 	press(f, "ctrl+a")
 	for key, want := range map[string]string{
 		"ctrl+n":   "",
-		"ctrl+u":   "a row cannot be left out; ctrl+d removes it",
+		"ctrl+u":   "a row cannot be unset; ctrl+d removes it",
 		"ctrl+d":   "",
 		"alt+up":   "this is the first row",
 		"alt+down": "this is the last row",

@@ -36,7 +36,7 @@ func hint(s *jsonschema.Shape) string {
 func shown(n *jsonschema.Node) string { return shownText(n.Raw()) }
 
 func shownText(raw json.RawMessage) string {
-	if len(raw) < 10*maxHinted { // more is not worth compacting for so few cells
+	if len(raw) < 10*maxHinted { // longer values are cut anyway
 		raw = rawjson.Compact(raw)
 	}
 	text := safe(string(raw), maxHinted)

@@ -67,7 +67,7 @@ func (f *Form) ToProblem() {
 	f.keepText()
 }
 
-// lacking returns what has to be filled in first in a missing field: for an object, its first required field.
+// lacking returns the field to fill in first for a missing one: for an object, its first required field.
 func (f *field) lacking() *field {
 	if f.kind != jsonschema.ShapeObject || f.present() {
 		return f

@@ -20,15 +20,15 @@ type verdict struct {
 	problems []string
 	at       map[*field][]note // what is shown at a field
 	inside   map[*field]int    // how many problems lie within a group
-	below    []note            // what belongs to no field
-	first    *field            // that has a problem; nil where none has
+	below    []note            // remarks that belong to no field
+	first    *field            // the first one with a problem, or nil
 }
 
 // note is a remark at a field.
 type note struct {
 	text    string // safe for the terminal
-	warning bool   // it does not hold back the call
-	missing bool   // the field is required and unset: that is said in its place
+	warning bool   // it does not prevent the call
+	missing bool   // the field is required and unset, which is shown in place of its value
 }
 
 // Problems returns why the tool cannot be called now, empty if it can; the first one is the one to
@@ -48,7 +48,7 @@ func (f *Form) check() *verdict {
 			f.verdict.judgeFields(f)
 		}
 		if f.slow = f.now().Sub(began) > maxLive; f.slow {
-			f.verdict.warn("the schema is slow to check: that is done when typing ends")
+			f.verdict.warn("the schema is slow to check, so values are checked when you stop typing")
 		}
 	}
 	return f.verdict
@@ -86,7 +86,7 @@ func (v *verdict) judgeFields(f *Form) {
 	for _, p := range problems {
 		at := finder.find(p.Location)
 		if flawed[at] {
-			continue // null stands there in place of what is typed
+			continue // null was checked instead of the typed text
 		}
 		missing := p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()
 		v.problem(at, note{text: render.Safe(p.String()), missing: missing})
@@ -101,7 +101,7 @@ func (v *verdict) judge(
 ) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
 	schema, err := tool.Schema(context.Background())
 	if err != nil {
-		v.warn("the schema is broken, nothing is checked: " + err.Error())
+		v.warn("the schema is broken, so nothing is checked: " + err.Error())
 		return nil, nil
 	}
 	for _, remark := range schema.Remarks() {
@@ -114,12 +114,12 @@ func (v *verdict) judge(
 	return problems, unknown
 }
 
-// warn records what belongs to no field and prevents nothing.
+// warn records a warning that belongs to no field.
 func (v *verdict) warn(text string) {
 	v.below = append(v.below, note{text: render.Safe(text), warning: true})
 }
 
-// problem records what prevents the call, at a field, or below the fields if at is nil or the root.
+// problem records a problem that prevents the call, at a field, or below the fields if at is nil or the root.
 func (v *verdict) problem(at *field, n note) {
 	v.problems = append(v.problems, n.text)
 	if at == nil || at.parent == nil {

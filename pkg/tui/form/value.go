@@ -29,7 +29,7 @@ func (p *painter) typing(f *field, room int) string {
 		view := p.form.editor.view(p.theme, max(2, room/2), 1)
 		sign := p.theme.Paint(pane.Dim, " = ")
 		if text := p.form.editor.String(); text != "" && f.search(text) < 0 {
-			sign = p.theme.Paint(pane.Warn, " is none of them; it stays ")
+			sign = p.theme.Paint(pane.Warn, " matches no value; still ")
 		}
 		return view[0] + sign + p.closed(f, true, room)
 	}

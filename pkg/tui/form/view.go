@@ -16,10 +16,10 @@ import (
 // screen is what was drawn last, for the mouse and for paging.
 type screen struct {
 	rows      []row // by line; empty rows for lines that belong to no field
-	top       int   // first line that is seen
-	total     int   // lines, seen or not
+	top       int   // first visible line
+	total     int   // lines, visible or not
 	height    int   // of the part that scrolls
-	loose     bool  // it was scrolled, and may show other fields than the cursor's
+	loose     bool  // it was scrolled, so the cursor's field may be invisible
 	width     int
 	valueLeft int // where values begin
 	// Where the open text was drawn: its cells from left up to right, its first line and how many lines it has.
@@ -110,7 +110,7 @@ func (p *painter) layout(rows []row) {
 			longest = max(longest, indentOf(r)+ansi.StringWidth(safe(r.field.label(), limit)))
 		}
 	}
-	// The cursor, the sign of a group, and the star of what is required.
+	// The cursor, the sign of a group, and the star of a required field.
 	p.valueLeft = min(limit, longest+6)
 	p.form.screen.width, p.form.screen.valueLeft = p.width, p.valueLeft
 }
@@ -366,7 +366,7 @@ func (p *painter) ends(left, right string) string {
 func (p *painter) about(r row) []string {
 	at := r.field
 	if r.add && (at.silent() || !at.takesRows()) {
-		return []string{p.theme.Paint(pane.Dim, "F2 gives it some all the same, as JSON")}
+		return []string{p.theme.Paint(pane.Dim, "F2 edits parameters anyway, as JSON")}
 	}
 	if r.add {
 		return []string{p.theme.Paint(pane.Dim, "a new row of "+orWhole(at.path()))}
@@ -400,7 +400,7 @@ func (f *Form) renderJSON(width, height int) string {
 	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
 	var notes []string
 	if height > 1 {
-		place := "JSON, " + f.json.whereabouts() + "; f2 goes back to the fields"
+		place := "JSON, " + f.json.whereabouts() + "; f2 returns to the fields"
 		notes = append(p.remarks(p.verdict.below, height/3), p.fit(p.theme.Paint(pane.Dim, place)))
 	}
 	f.screen.height = max(1, height-len(notes))

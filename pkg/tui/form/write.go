@@ -15,7 +15,7 @@ type writer struct {
 	out []byte
 	// flaws are the fields whose text is not JSON.
 	flaws []flaw
-	// stand returns what is written in place of text that is not JSON.
+	// stand returns a replacement for text that is not JSON.
 	stand func(text string) string
 	// distinct reports whether the second of two equal keys is left out.
 	distinct bool
@@ -93,7 +93,7 @@ func (w *writer) object(f *field) {
 			continue
 		}
 		if seen[child.name] {
-			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q is there twice", child.name)})
+			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q occurs twice", child.name)})
 			if w.distinct {
 				continue
 			}
@@ -150,7 +150,7 @@ func (f *field) kindless() bool {
 // notJSON returns why text is not exactly one JSON value that toolx accepts; empty if it is.
 func notJSON(text string) string {
 	if text == "" {
-		return "empty where JSON is expected"
+		return "JSON is expected here"
 	}
 	schema, err := jsonschema.Parse(nil).Compile(context.Background())
 	if err != nil {

@@ -122,7 +122,7 @@ func (n *node) beginning() string {
 	if len(text) <= maxLines {
 		return text
 	}
-	return fmt.Sprintf("%s\n[the first %d of %d bytes]", strings.ToValidUTF8(text[:maxLines], ""), maxLines, len(text))
+	return fmt.Sprintf("%s\n[first %d of %d bytes]", strings.ToValidUTF8(text[:maxLines], ""), maxLines, len(text))
 }
 
 // fold closes a node and all open nodes below it.

@@ -19,7 +19,7 @@ import (
 type Tree struct {
 	theme *pane.Theme
 	root  *node
-	plain string // the document where it is no JSON
+	plain string // the document if it is not JSON
 	list  pane.List
 	rows  []row
 	width int // that the rows were made for

@@ -162,7 +162,7 @@ func TestHuge(t *testing.T) {
 	press(tree, "enter", "G")
 	frame(t, tree, 40, 5)
 	press(tree, "G")
-	if got := frame(t, tree, 60, 5); !strings.Contains(got, "[the first 131072 of 131073 bytes]") {
+	if got := frame(t, tree, 60, 5); !strings.Contains(got, "[first 131072 of 131073 bytes]") {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -30,7 +30,7 @@ const maxShown = 256 << 10
 // how much is missing. Control characters are made visible (see render.SafeBlock).
 func Render(source string, width int, theme *pane.Theme) []string {
 	if cut := len(source) - maxShown; cut > 0 {
-		remark := fmt.Sprintf("%s %s more that are not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
+		remark := fmt.Sprintf("%s %s more not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
 		lines := Render(strings.ToValidUTF8(source[:maxShown], ""), width, theme)
 		return append(lines, theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}

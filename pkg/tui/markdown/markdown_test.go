@@ -95,7 +95,7 @@ func FuzzRender(f *testing.F) {
 // Of a text of any size the beginning is shown, with a word on how much more there is.
 func TestHugeTextIsCut(t *testing.T) {
 	lines := Render(strings.Repeat("0123456789abcde\n", 1<<20), 80, pane.NewTheme(false, true, false))
-	if len(lines) > maxShown/16+2 || !strings.Contains(lines[len(lines)-1], "15.8 MiB more that are not shown") {
+	if len(lines) > maxShown/16+2 || !strings.Contains(lines[len(lines)-1], "15.8 MiB more not shown") {
 		t.Errorf("%d lines, the last: %q", len(lines), lines[len(lines)-1])
 	}
 }

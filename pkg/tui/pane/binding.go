@@ -32,7 +32,7 @@ type Binding struct {
 	// Help describes the action; it begins with a verb. Short is a word for it in a line of keys; empty means the first
 	// word of Help.
 	Help, Short string
-	// Off says why the key does nothing now; empty if it works.
+	// Off is the reason why the key does nothing now; empty if it works.
 	Off string
 	// Fix goes to where the reason in Off can be removed; nil if there is no such place.
 	Fix func()

@@ -45,8 +45,8 @@ func (t *Theme) Fit(line string, width int) string {
 	return line + strings.Repeat(" ", max(0, width-t.Width(line)))
 }
 
-// joiner and the selectors make one sign of several characters, where a terminal knows
-// how, and show nothing of their own.
+// joiner and the selectors combine several characters into one sign on terminals that
+// support it, and are invisible themselves.
 const joiner, textSelector, emojiSelector = "\u200d", "\ufe0e", "\ufe0f"
 
 // apart removes the joiners of emoji. A terminal that cannot join them draws the parts side by side in
@@ -69,8 +69,8 @@ func apart(line string) string {
 	return out.String()
 }
 
-// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles, but
-// for those that could not be seen there.
+// UnderCursor draws the row under the cursor of a pane with or without the focus. The row keeps its own styles, except
+// those that would be invisible there.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
 	role := Marked
 	switch {
@@ -159,13 +159,13 @@ func (t *Theme) Box(role Role, title, block string, width, height int, of Extent
 // TitleLeft is the column of a border where its title begins, with a space.
 const TitleLeft = 2
 
-// Title returns a title with spaces around it, as it stands in a border of a width.
+// Title returns a title with spaces around it, as it appears in a border of a width.
 func (t *Theme) Title(title string, width int) string {
 	return " " + t.Cut(title, max(0, width-2*TitleLeft-2)) + " "
 }
 
-// Cache keeps lines that take long to lay out for as long as what they are made from, the width and
-// the theme are the same. The zero value is empty.
+// Cache keeps lines that take long to lay out, as long as their source, the width and the theme stay the same. The zero
+// value is empty.
 type Cache[K comparable] struct {
 	lines   []string
 	key     K

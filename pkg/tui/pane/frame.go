@@ -14,11 +14,11 @@ type Frame struct {
 	cells []borderCell // row by row
 }
 
-// borderCell is a cell of a border; arms say where lines leave it. A screen has thousands.
+// borderCell is a cell of a border; arms are the directions in which lines leave it. A screen has thousands.
 type borderCell struct {
 	arms uint8
 	role uint8 // a Role
-	sign rune  // drawn instead of the line, where it is not zero
+	sign rune  // drawn instead of the line, unless zero
 }
 
 // The arms of a border cell, which index Glyphs.Joints.
@@ -103,7 +103,7 @@ func (f *Frame) Run(y, from, to int) string {
 	return out.String()
 }
 
-// Extent says which part of its rows a pane shows. The zero Extent shows all.
+// Extent is the part of its rows that a pane shows. The zero Extent shows all.
 type Extent struct{ Top, Height, Rows int }
 
 // Scrolling is a pane that may have more rows than it shows.

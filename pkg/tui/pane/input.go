@@ -5,8 +5,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// NewInput returns a text field of one line; prompt stands before the text that is typed. It has the terminal's own
-// colours, because those of Bubbles are made for a dark background and cannot be seen on a light one.
+// NewInput returns a text field of one line; prompt precedes the typed text. It uses the terminal's own colours,
+// because those of Bubbles are made for a dark background and are invisible on a light one.
 func NewInput(prompt string) textinput.Model {
 	input := textinput.New()
 	input.Prompt = prompt

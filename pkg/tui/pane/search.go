@@ -14,17 +14,17 @@ import (
 // Search finds a text in rows, ignoring case. Create it with NewSearch.
 type Search struct {
 	Typing bool
-	Query  string // in lower case; empty where nothing is searched for
+	Query  string // in lower case; empty if there is no search
 	Row    int    // of the match that was found last, -1 for none
 	Missed bool   // there is no match
 	input  textinput.Model
-	// begin goes to the first match of what is typed. place and all say which match was found of how many; all is zero
-	// where there are too many rows to count.
+	// begin goes to the first match of the typed text. place and all are the number of the found match and of all
+	// matches; all is zero if there are too many rows to count.
 	begin      func()
 	place, all int
 }
 
-// NewSearch returns a search; prompt stands before the text that is typed.
+// NewSearch returns a search; prompt precedes the typed text.
 func NewSearch(prompt string) Search {
 	return Search{input: NewInput(prompt), Row: -1}
 }
@@ -59,8 +59,8 @@ func (s *Search) Forget() { s.Query, s.Row, s.Missed = "", -1, false }
 // Text returns what is typed, in lower case.
 func (s *Search) Text() string { return strings.ToLower(s.input.Value()) }
 
-// TypingKeys returns the keys while the text is typed; all others are text. begin goes to the first match from the
-// cursor on, which is done with every letter.
+// TypingKeys returns the keys that work while the text is typed; all others are text. begin goes to the first match
+// from the cursor on, after every letter.
 func (s *Search) TypingKeys(begin func()) []Binding {
 	s.begin = begin
 	return []Binding{
@@ -72,12 +72,12 @@ func (s *Search) TypingKeys(begin func()) []Binding {
 // Keys returns the keys that search, where no text is typed. find goes to the next match, or to the
 // previous one if by is -1.
 func (s *Search) Keys(find func(by int)) []Binding {
-	off := Off(s.Query == "", "nothing is searched for")
+	off := Off(s.Query == "", "there is no search")
 	return []Binding{
 		{Keys: []string{"/"}, Help: "search", Do: func() tea.Cmd { return s.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: off, Do: Do(func() { find(1) })},
 		{Keys: []string{"N"}, Help: "previous match", Off: off, Do: Do(func() { find(-1) })},
-		{Keys: []string{"esc"}, Help: "forget the search", Off: off, Do: Do(s.Forget)},
+		{Keys: []string{"esc"}, Help: "clear the search", Off: off, Do: Do(s.Forget)},
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Search) count(n int, holds func(row int) bool) {
 	}
 }
 
-// Counted says which match was found: "3 of 10"; empty if that is not known.
+// Counted returns which match was found, such as "3 of 10"; empty if unknown.
 func (s *Search) Counted() string {
 	if s.Query == "" || s.Row < 0 || s.all == 0 {
 		return ""

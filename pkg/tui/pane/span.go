@@ -27,7 +27,7 @@ type Span struct{ From, To int }
 // Holds reports whether a column is in the span.
 func (s Span) Holds(x int) bool { return x >= s.From && x < s.To }
 
-// Spans returns where texts stand that are joined by gap, which is of spaces.
+// Spans returns the positions of texts that are joined by gap, which consists of spaces.
 func Spans(texts []string, gap string) []Span {
 	spans := make([]Span, len(texts))
 	left := 0
@@ -48,7 +48,7 @@ func At(spans []Span, x int) int {
 	return -1
 }
 
-// Tabs joins the names of tabs, the current one in brackets and the others in a role, and returns where each stands.
+// Tabs joins the names of tabs, the current one in brackets and the others in a role, and returns their positions.
 func (t *Theme) Tabs(role Role, names []string, current int) (line string, spans []Span) {
 	painted := make([]string, len(names))
 	for i, name := range names {

@@ -12,19 +12,19 @@ type Role int
 // The roles.
 const (
 	Plain    Role = iota
-	Dim           // what matters less
+	Dim           // less important text
 	Strong        // names
 	Heading       // titles
 	Accent        // things to find quickly
-	Good          // it went well
-	Warn          // it is odd
-	Bad           // it failed
+	Good          // success
+	Warn          // warnings
+	Bad           // failures
 	Selected      // the row under the cursor, in the pane with focus
 	Inverse       // a text cursor, a chosen button, the match that was found last
 	Marked        // the row under the cursor, in another pane
 	Tinted        // the same, on a terminal that has colours to tint it
-	Found         // what a pattern has found in a row
-	Badge         // what a tool says of itself
+	Found         // matches of a pattern in a row
+	Badge         // a tool's annotations
 	Number        // values by their kind, in JSON
 	Text
 	Word // true, false, null
@@ -50,10 +50,10 @@ type Theme struct {
 	version int // counts changes
 }
 
-// Tint gives the row under the cursor a background between the terminal's own and its text, for which 16 colours are
-// not enough; dark reports whether the terminal's is dark.
+// Tint gives the row under the cursor a background between the colours of the terminal's background and text, which
+// needs more than 16 colours; dark reports whether the background is dark.
 func (t *Theme) Tint(dark bool) {
-	// Greys that are in the palette of 256 colours: others come out tinted there, as #eaeef2 as cyan.
+	// Greys from the palette of 256 colours: other greys get a tint there, such as cyan for #eaeef2.
 	strong, weak := "#d0d0d0", "#eeeeee"
 	if dark {
 		strong, weak = "#3a3a3a", "#262626"
@@ -76,7 +76,7 @@ func codeOf(style lipgloss.Style) code {
 	return code{open, end}
 }
 
-// Change makes the theme look like another. All panes share one theme, so they need not be told.
+// Change makes the theme look like another. All panes share one theme, so there is no need to update them.
 func (t *Theme) Change(to *Theme) {
 	version := t.version + 1
 	*t = *to
@@ -119,8 +119,8 @@ func NewTheme(color, dark, ascii bool) *Theme {
 	}
 	t.under = strings.NewReplacer(t.codes[Dim].open, "", t.codes[Inverse].open, unreversed)
 	if color && dark {
-		// Blue, because each palette has a dark one; what is blue itself becomes white. The palettes of light terminals
-		// have no colour on which all others can be read.
+		// Blue, because each palette has a dark blue; blue text becomes white. The palettes of light terminals have no
+		// colour on which all others are readable.
 		t.Tints = true
 		t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color("4")))
 		white := codeOf(lipgloss.NewStyle().Foreground(lipgloss.Color("15"))).open

@@ -153,11 +153,11 @@ func (c *content) compose(width int) []string {
 		lines = append(lines, c.textLines(b, width)...)
 	}
 	if c.rest > 0 {
-		remark := fmt.Sprintf("[%s; o opens all in the pager, S saves them]", words.Count(c.rest, "more block"))
+		remark := fmt.Sprintf("[%s; o opens all of them in the pager, S saves them]", words.Count(c.rest, "more block"))
 		lines = append(lines, "", theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	if len(lines) == 0 {
-		return []string{theme.Paint(pane.Dim, "it is empty")}
+		return []string{theme.Paint(pane.Dim, "empty")}
 	}
 	return lines
 }
@@ -294,6 +294,6 @@ func firstPart(whole string) string {
 
 // cutRemark returns how many bytes are shown.
 func cutRemark(shown, total int) string {
-	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]",
+	return fmt.Sprintf("[first %s of %s; o opens all of it in the pager, S saves it]",
 		exec.Bytes(int64(shown)), exec.Bytes(int64(total)))
 }

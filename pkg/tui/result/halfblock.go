@@ -11,15 +11,15 @@ import (
 	"toolx/pkg/exec"
 )
 
-// The bounds of pictures between texts: how many lines each takes at most, and how many pixels all may have, because
-// the screen waits while they are read.
+// The bounds of pictures between texts: the most lines of each, and the most pixels of all together, because the screen
+// waits while they are read.
 const (
 	maxPictureLines = 20
 	maxDrawnPixels  = 4 << 20
 )
 
-// drawPicture draws the picture in a block, at most width cells wide, if it has at most most pixels. lines is nil if it
-// has more, or is no picture that toolx reads.
+// drawPicture draws the picture in a block, at most width cells wide. lines is nil if it has more than most pixels, or
+// if toolx cannot read it.
 func drawPicture(block *exec.Block, width, most int) (lines []string, pixels int) {
 	if len(block.Raw) > maxTree {
 		return nil, 0
@@ -36,8 +36,8 @@ func drawPicture(block *exec.Block, width, most int) (lines []string, pixels int
 	return halfBlocks(shrunk(picture, width, 2*maxPictureLines)), size.Dx() * size.Dy()
 }
 
-// halfBlocks draws a picture, whose pixels are as high as wide where a cell is twice as high as wide: each cell has the
-// upper pixel in its foreground and the lower one in its background. Transparent pixels have no colour.
+// halfBlocks draws a picture. A cell is twice as high as wide, so it has two pixels: the upper one as foreground, the
+// lower one as background. Transparent pixels have no colour.
 func halfBlocks(picture image.Image) []string {
 	bounds := picture.Bounds()
 	var lines []string

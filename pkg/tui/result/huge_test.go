@@ -25,13 +25,13 @@ func TestHugeText(t *testing.T) {
 	v.Show(result, tool)
 	holds(t, frame(t, v, 80, 20), "0123456789abcde")
 	press(v, "G")
-	holds(t, frame(t, v, 80, 20), "[the first 963.8 KiB of 20.0 MiB are shown; o opens all in the pager, S saves")
+	holds(t, frame(t, v, 80, 20), "[first 963.8 KiB of 20.0 MiB; o opens all of it in the pager, S saves")
 	press(v, "v")
 	press(v, "G")
 	frame(t, v, 80, 20)
 	press(v, "G")
 	holds(t, frame(t, v, 80, 20), "[raw]",
-		"[the first 1.0 MiB of 21.3 MiB are shown; o opens all in the pager, S saves it]")
+		"[first 1.0 MiB of 21.3 MiB; o opens all of it in the pager, S saves it]")
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
@@ -44,7 +44,7 @@ func TestHugeText(t *testing.T) {
 func TestHugeJSON(t *testing.T) {
 	value := "[" + strings.Repeat("0,", maxTree/2) + "0]"
 	v := show(t, `{"content":[],"structuredContent":{"a":`+value+`}}`, `{}`)
-	holds(t, frame(t, v, 80, 20), "[structured] raw", "! structuredContent is too large to be checked: 16.0 MiB", `{"a":[0,0,0,`)
+	holds(t, frame(t, v, 80, 20), "[structured] raw", "! structuredContent is too large to check: 16.0 MiB", `{"a":[0,0,0,`)
 }
 
 // FuzzView shows any reply, presses any keys, and draws it at any size.
@@ -140,7 +140,7 @@ func TestManyBlocks(t *testing.T) {
 	v := show(t, `{"content":[`+texts(`{"type":"text","text":"x"}`)+`]}`, "")
 	frame(t, v, 80, 20)
 	press(v, "G")
-	holds(t, frame(t, v, 80, 20), "[7 more blocks; o opens all in the pager, S saves them]")
+	holds(t, frame(t, v, 80, 20), "[7 more blocks; o opens all of them in the pager, S saves them]")
 	blocks, rest := messageBlocks([]exec.Message{{Blocks: make([]json.RawMessage, maxBlocks+more)}})
 	if len(blocks) != maxBlocks || rest != more {
 		t.Errorf("%d blocks, %d more", len(blocks), rest)

@@ -13,8 +13,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// remark is a line about the whole result: that it is valid, its problems, or how much of it is missing. Its text is
-// safe.
+// remark is a line about the whole result: that it is valid, what is wrong with it, or how much of it is missing. Its
+// text is safe.
 type remark struct {
 	role pane.Role
 	text string
@@ -80,7 +80,7 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 		return []remark{{pane.Bad, "the tool has an output schema, but returned no structuredContent"}}
 	case len(structured) > maxChecked:
 		size := exec.Bytes(int64(len(structured)))
-		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + size}}
+		return []remark{{pane.Warn, "structuredContent is too large to check: " + size}}
 	}
 	return validate(structured, tool.Output())
 }
@@ -96,8 +96,8 @@ func validate(value json.RawMessage, schema *jsonschema.Document) []remark {
 	case err != nil:
 		return []remark{newRemark(pane.Warn, "the output schema cannot validate the result: "+err.Error())}
 	case len(problems) == 0:
-		return []remark{{pane.Good, "structuredContent is valid against the output schema"}}
+		return []remark{{pane.Good, "structuredContent matches the output schema"}}
 	}
-	remarks := []remark{{pane.Bad, "structuredContent does not fit the output schema:"}}
+	remarks := []remark{{pane.Bad, "structuredContent does not match the output schema:"}}
 	return append(remarks, first(problems, pane.Bad, "problem", jsonschema.Problem.String)...)
 }

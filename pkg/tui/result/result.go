@@ -124,7 +124,7 @@ func (v *View) ownKeys() []pane.Binding {
 		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},
 	}
 	if v.binary {
-		own[2].Help = "save images and other bytes"
+		own[2].Help = "save images and other binary content"
 	}
 	return own
 }

@@ -126,10 +126,10 @@ func TestText(t *testing.T) {
 
 func TestEveryTab(t *testing.T) {
 	for _, test := range []struct{ name, reply, schema, want string }{
-		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nit is empty"},
+		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nempty"},
 		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw  tree"},
 		{"structured", `{"content":[],"structuredContent":{"a":[1]}}`, "", "[structured] reply raw  tree"},
-		{"a schema that fits", `{"content":[],"structuredContent":{"a":1}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✓ structuredContent is valid against the output schema"},
+		{"a schema that fits", `{"content":[],"structuredContent":{"a":1}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✓ structuredContent matches the output schema"},
 		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be an integer"},
 		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but returned no structuredContent"},
 		{"a broken schema", `{"content":[],"structuredContent":{}}`, `{"type":7}`, "! the output schema is broken"},

@@ -97,7 +97,7 @@ func savedBlocks(folder string, result *exec.Result) NoteMsg {
 	case len(paths) == 1:
 		return NoteMsg{Text: "saved " + paths[0]}
 	}
-	return NoteMsg{Text: fmt.Sprintf("saved %d files, the last is %s", len(paths), paths[len(paths)-1])}
+	return NoteMsg{Text: fmt.Sprintf("saved %d files, the last one as %s", len(paths), paths[len(paths)-1])}
 }
 
 // saveText asks for a file for the whole content of the tab, byte for byte.

@@ -81,6 +81,6 @@ func (v *View) remarkLines(width, height int) []string {
 		return lines[:min(len(lines), room)]
 	}
 	lines = lines[:room]
-	lines[room-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks than there is room for")
+	lines[room-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks do not fit")
 	return lines
 }

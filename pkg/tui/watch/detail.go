@@ -12,8 +12,8 @@ import (
 // opened is what an opened row shows.
 type opened struct {
 	title string   // one line, safe
-	notes []string // of toolx about the text, safe
-	text  string   // from a server, as it came
+	notes []string // toolx's notes about the text, safe
+	text  string   // from a server, unchanged
 }
 
 // detail is an opened row on the screen: JSON as a tree, else text, below its title.
@@ -22,7 +22,7 @@ type detail struct {
 	opened
 	look *look
 	back func()
-	head int // how many lines stand above the text
+	head int // how many lines are above the text
 }
 
 // newDetail opens a row; back is called to close it.

@@ -24,7 +24,7 @@ type frame struct {
 	kind   frameKind
 	sent   bool // by toolx
 	head   head
-	since  time.Duration // the start of the session
+	since  time.Duration // since the start of the session
 	number int           // in the rows of its server
 
 	// Of a request.
@@ -38,7 +38,7 @@ type frame struct {
 	salvaged int
 	used     bool
 	failed   bool                 // of an exchange over HTTP
-	found    *culprit.Recognition // who wrote foreign text, as soon as it is sure
+	found    *culprit.Recognition // what wrote foreign text, once it is certain
 }
 
 type frameKind int
@@ -46,7 +46,7 @@ type frameKind int
 const (
 	kindMessage  frameKind = iota
 	kindForeign            // a polluted line
-	kindOdd                // a remark about the message before
+	kindOdd                // a remark about the previous message
 	kindMark               // the process started or ended
 	kindExchange           // an exchange over HTTP
 )
@@ -55,10 +55,10 @@ const (
 type state int
 
 const (
-	stateNone      state = iota // it is no request
+	stateNone      state = iota // it is not a request
 	stateWaiting                // for its answer
 	stateAnswered               //
-	stateCancelled              // the one who asked gave up
+	stateCancelled              // by the side that sent it
 	stateLost                   // the process ended first
 	stateUnsure                 // events were dropped since: an answer may have been among them
 )
@@ -76,13 +76,14 @@ func (f *frame) contains(lower string) bool {
 // head holds what is needed to show a message and to pair it. Texts are cut.
 type head struct {
 	method  string
-	id      string // as who asks has written it: "3" and 3 are two
+	id      string // as its sender wrote it: "3" and 3 are different
 	name    string // of the tool that is called
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
 	answer  bool
-	task    string // of an answer: the state of the task that it tells, and what the server says of it
-	// toolError reports whether a tool has failed, by the answer. Answers that are too long to keep are not checked.
+	task    string // of an answer: the state of its task, and the server's message about it
+	// toolError reports whether the answer means that a tool has failed. Answers that are too long to keep are not
+	// checked.
 	toolError bool
 }
 
@@ -116,8 +117,8 @@ func readHead(id, method string, message []byte) head {
 	return h
 }
 
-// taskState returns the state of the task that a result tells (MCP 2025-11-25, and the extension of 2026-07-28), in
-// the words of the server; empty if it tells none.
+// taskState returns the state of the task in a result (MCP 2025-11-25, and the extension of 2026-07-28), in the
+// server's words; empty if the result has no task.
 func taskState(result json.RawMessage) string {
 	if task := rawjson.Get(result, "task"); task != nil {
 		result = task
@@ -135,7 +136,7 @@ func taskState(result json.RawMessage) string {
 // request reports whether a message asks for an answer.
 func (h head) request() bool { return h.method != "" && h.id != "" }
 
-// what names a request or notification: its method, and the tool that it calls.
+// what describes a request or notification: its method, and the tool that it calls.
 func (h head) what() string {
 	if h.name == "" {
 		return h.method
@@ -179,7 +180,7 @@ func exchangeWords(e wire.HTTPExchange) string {
 		words = append(words, fmt.Sprint(e.Status), e.Proto)
 	}
 	if e.Reused {
-		words = append(words, "(connection used again)")
+		words = append(words, "(connection reused)")
 	}
 	if e.Err != nil {
 		words = append(words, e.Err.Error())

@@ -23,14 +23,14 @@ type record struct {
 	at        time.Time
 	server    string
 	tool      string
-	method    string // of what was no call of a tool
+	method    string // if it was not a tool call
 	arguments string // JSON, at most maxText bytes
 	success   bool
 	kind      fault.Kind // of the error
 	failure   string
 	took      time.Duration
-	// cut reports whether the arguments are incomplete, hidden whether the log masked secrets in them: neither
-	// can be sent again as they are.
+	// cut reports whether the arguments are incomplete, hidden whether the log masked secrets in them. In both
+	// cases they cannot be sent again.
 	cut, hidden bool
 }
 
@@ -51,8 +51,8 @@ func (r *record) contains(lower string) bool {
 	return holds(r.tool, lower) || holds(r.arguments, lower) || holds(r.failure, lower) || holds(string(r.kind), lower)
 }
 
-// runsHere reports whether a call of an earlier run can be made again in this one: its server is here, and is the same
-// program, since all programs of command lines have one name.
+// runsHere reports whether a call of an earlier run can be made again in this one: its server is here, and runs the
+// same program, since all servers on command lines have the same name.
 func (o Options) runsHere(entry history.Entry) bool {
 	program := ""
 	if entry.Server != "" && entry.Server == o.AdHoc {
@@ -67,7 +67,7 @@ type HistoryMsg struct {
 	err     error
 }
 
-// Request is a call of a tool, or what else was requested before. Method is the request's method, empty for a tool.
+// Request is an earlier tool call or other request. Method is the request's method, empty for a tool.
 type Request struct {
 	Tool, Method string
 	Arguments    json.RawMessage
@@ -76,8 +76,8 @@ type Request struct {
 // RerunMsg asks to make a request again.
 type RerunMsg struct{ Request }
 
-// EditMsg asks to fill in the form of a request, or only to go there if it has no Arguments. Note is what the user
-// should know about the arguments, or empty.
+// EditMsg asks to fill in the form of a request, or only to go there if it has no Arguments. Note is a message to the
+// user about the arguments, or empty.
 type EditMsg struct {
 	Request
 	Note string
@@ -86,8 +86,8 @@ type EditMsg struct {
 // CommandMsg asks to copy the command line of a request.
 type CommandMsg struct{ Request }
 
-// readHistory returns the command that reads the execution log. It skips what cannot run here, and what this process
-// has written since begun, because those calls arrive as events, without masks.
+// readHistory returns the command that reads the execution log. It skips calls that cannot run here, and calls that
+// this process has logged since begun, because those arrive as events, without masks.
 func readHistory(options Options, begun time.Time) tea.Cmd {
 	if options.History == "" {
 		return nil
@@ -136,8 +136,8 @@ func isObject(text []byte) bool {
 // historyTab shows past calls. It begins with those of all servers.
 type historyTab struct {
 	list[*record]
-	changed int    // counts changes, for those who compute from the records
-	told    string // about what was asked for last, empty for nothing
+	changed int    // counts changes, for code that computes from the records
+	told    string // about the last request, or empty
 	err     error
 }
 
@@ -189,7 +189,7 @@ func (t *historyTab) Bindings() []pane.Binding {
 	none := pane.Off(!ok, "there are no calls")
 	incomplete := none
 	if ok && r.cut && none == "" {
-		incomplete = "not all arguments of this call were kept"
+		incomplete = "some arguments of this call were not kept"
 	}
 	for i := range bindings {
 		if bindings[i].Keys[0] == "enter" {
@@ -218,7 +218,7 @@ func (t *historyTab) again() tea.Cmd {
 	return func() tea.Msg { return RerunMsg{r.request()} }
 }
 
-// command asks for the call's command line; what the log masks is masked there as well.
+// command asks for the call's command line, with the same values masked as in the log.
 func (t *historyTab) command() tea.Cmd {
 	r, _ := t.view.current()
 	return func() tea.Msg { return CommandMsg{r.request()} }
@@ -232,7 +232,7 @@ func (t *historyTab) edit() tea.Cmd {
 	msg := EditMsg{Request: r.request()}
 	switch {
 	case r.cut:
-		msg.Arguments, msg.Note = nil, "not all arguments of this call were kept: the form stays as it is"
+		msg.Arguments, msg.Note = nil, "some arguments of this call were not kept: the form is unchanged"
 	case r.hidden:
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"
@@ -274,7 +274,7 @@ func (t *historyTab) drawLine(r *record, width int) string {
 	role, sign := pane.Good, t.theme.Glyphs.Good
 	switch {
 	case r.success:
-	case r.kind == fault.KindInterrupted: // by the user, which is no failure
+	case r.kind == fault.KindInterrupted: // by the user, which is not a failure
 		role, sign = pane.Warn, t.theme.Glyphs.Warn
 	default:
 		role, sign = pane.Bad, t.theme.Glyphs.Bad

@@ -52,7 +52,7 @@ func loaded(t *testing.T, path string) *Watch {
 	return w
 }
 
-// Calls of earlier runs stand before those of this one, also from rotated files;
+// Cancel calls of earlier runs stand before those of this one, also from rotated files;
 // lines that are no entries do no harm.
 func TestHistoryFiles(t *testing.T) {
 	w := loaded(t, logFiles(t))
@@ -121,10 +121,10 @@ func TestAgainAndEdit(t *testing.T) {
 	command, _ := press(w, "y").(CommandMsg)
 	same(command, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
 	edit, _ = press(w, "up", "enter").(EditMsg)
-	if y := pane.Find(w.Bindings(), "y"); y == nil || y.Off != "not all arguments of this call were kept" {
+	if y := pane.Find(w.Bindings(), "y"); y == nil || y.Off != "some arguments of this call were not kept" {
 		t.Errorf("y of a call that was cut is %+v", y)
 	}
-	same(edit, `{"Tool":"long","Method":"","Arguments":null,"Note":"not all arguments of this call were kept: the form stays as it is"}`)
+	same(edit, `{"Tool":"long","Method":"","Arguments":null,"Note":"some arguments of this call were not kept: the form is unchanged"}`)
 	edit, _ = press(w, "up", "R").(EditMsg)
 	same(edit, `{"Tool":"masked","Method":"","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
 	shows(t, w, "the log hides secrets of this call")
@@ -169,7 +169,7 @@ func TestTiming(t *testing.T) {
 	shows(t, w, "median", "¬min 9.0 ms")
 	press(w, "A")
 	w.Select("a", "unknown")
-	shows(t, w, "unknown was never called")
+	shows(t, w, "unknown has not been called")
 	w.Select("a", "get_weather")
 	take(w, finished(10, "get_weather", `{}`, 11, nil))
 	shows(t, w, "calls 7")

@@ -36,7 +36,7 @@ type list[T entry] struct {
 	filter pane.Search // its Query leaves rows out while it is typed
 	search pane.Search
 	detail *detail
-	height int // of the rows that are seen
+	height int // of the visible rows
 }
 
 func newList[T entry](l *look, label string) list[T] {
@@ -50,14 +50,14 @@ func (t *list[T]) Editing() bool {
 	return t.filter.Typing || t.search.Typing || t.detail != nil && t.detail.Editing()
 }
 
-// Focus tells the opened row whether it has the focus.
+// Focus sets whether the opened row has the focus.
 func (t *list[T]) Focus(on bool) {
 	if t.detail != nil {
 		t.detail.Focus(on)
 	}
 }
 
-// showsAllServers reports whether the rows of all servers are shown, which is also so while no server is selected.
+// showsAllServers reports whether the rows of all servers are shown, as they are while no server is selected.
 func (t *list[T]) showsAllServers() bool { return t.allServers || !t.selected }
 
 // refresh updates the view from the rest of the state.
@@ -91,7 +91,7 @@ func (t *list[T]) Bindings() []pane.Binding {
 	t.refresh()
 	none, noServer := pane.Off(t.view.count() == 0, "there are no rows"), pane.Off(!t.selected, "no server is selected")
 	turn := pane.Do(func() { t.allServers = !t.allServers })
-	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; / starts")
+	noSearch := pane.Off(t.search.Query == "", "no search yet; / starts one")
 	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
 		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-t.view.count()) })},
 		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: pane.Do(func() { t.view.stopped = false })},
@@ -187,7 +187,7 @@ func (t *list[T]) click(y int) {
 	}
 }
 
-// Render draws the rows around the cursor, and what they are in the last line.
+// Render draws the rows around the cursor, and a description of them in the last line.
 func (t *list[T]) Render(width, height int) string {
 	if t.detail != nil {
 		return t.detail.Render(width, height)
@@ -217,7 +217,8 @@ func (t *list[T]) drawRow(at, width int) string {
 	return t.search.Mark(t.theme, line, false)
 }
 
-// serverColumn returns the server of a row as a column, if rows of several servers are shown and are at least so wide.
+// serverColumn returns the server of a row as a column, if rows of several servers are shown and are at least least
+// wide.
 func (t *list[T]) serverColumn(server string, width, least int) []string {
 	const column = 12
 	if width < least || !t.showsAllServers() || len(t.journal.byServer) < 2 {
@@ -226,7 +227,7 @@ func (t *list[T]) serverColumn(server string, width, least int) []string {
 	return []string{t.theme.Paint(pane.Name, t.theme.Fit(t.safe(server, column), column))}
 }
 
-// emptyText says why there are no rows.
+// emptyText returns why there are no rows.
 func (t *list[T]) emptyText() string {
 	switch {
 	case t.filter.Query != "":

@@ -226,7 +226,7 @@ func TestEmpty(t *testing.T) {
 			w.Take(test.event)
 		}
 		if w.Empty() != test.empty {
-			t.Errorf("after %d events it is empty: %t", i, w.Empty())
+			t.Errorf("after %d events empty: %t", i, w.Empty())
 		}
 	}
 	if press(w, "left"); w.Empty() {

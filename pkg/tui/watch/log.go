@@ -27,7 +27,7 @@ func (r *remark) contains(lower string) bool {
 	return r.line.contains(lower) || holds(r.source, lower) || holds(r.level, lower)
 }
 
-// logTab shows log messages, notifications and requests of servers, and toolx's own notices. It begins
+// logTab shows log messages, notifications and requests from servers, and toolx's own notices. It starts
 // with all servers, because notices belong to none.
 type logTab struct{ list[*remark] }
 
@@ -49,7 +49,7 @@ func (t *logTab) take(event exec.Event) {
 		t.add(e.At, "", levelName(e.Level), "toolx", noticeText(e))
 	case servers.Retry:
 		wait := pane.Duration(e.Delay)
-		text := fmt.Sprintf("attempt %d of %d failed, the next comes in %s: %v", e.Attempt, e.Of, wait, e.Err)
+		text := fmt.Sprintf("attempt %d of %d failed, next in %s: %v", e.Attempt, e.Of, wait, e.Err)
 		t.add(e.At, e.Server, "warning", "toolx", text)
 	case servers.Connected:
 		t.add(e.At, e.Server, "info", "toolx", "connected, protocol "+e.Protocol)
@@ -79,12 +79,12 @@ func said(data json.RawMessage) string {
 }
 
 func answered(e wire.ServerRequest) string {
-	how := "refused: toolx does not offer it"
+	how := "refused: toolx does not support it"
 	switch {
 	case e.Answered:
 		how = "answered"
 	case e.Busy:
-		how = "refused: too many wait for an answer"
+		how = "refused: too many are waiting for an answer"
 	}
 	return cutText(e.Method, maxName) + ", " + how
 }

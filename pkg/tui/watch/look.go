@@ -21,7 +21,7 @@ type look struct {
 	// selected reports whether server and tool are selected on the screen. An empty server is toolx's own tools.
 	selected     bool
 	server, tool string
-	// call names the call that is followed, from and to are its time; call is empty while none is.
+	// call is the call that is followed, between from and to; it is empty if none is.
 	call     string
 	from, to time.Time
 }
@@ -76,7 +76,7 @@ func (l *look) row(columns []string, right string, width int) string {
 	return l.theme.Fit(left, width-wide-1) + l.theme.Fit(" "+right, min(width, wide+1))
 }
 
-// clockColumn returns a time as a column, if rows are at least so wide.
+// clockColumn returns a time as a column, if rows are at least least wide.
 func (l *look) clockColumn(at time.Time, width, least int) []string {
 	if width < least {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/doctor/culprit"
 )
 
-// maxWaiting bounds the unanswered requests of one side, because a server that sends requests without
-// end would fill the memory.
+// maxWaiting bounds the waiting requests of one side, because a server that never stops sending requests would fill the
+// memory.
 const maxWaiting = 256
 
 // peer holds what is known about a server's process: when its session began, and which requests have
@@ -17,7 +17,7 @@ type peer struct {
 	began   time.Time
 	command []string
 	folder  string
-	// writers are what is known of the programs that write to its stdout; nil until they are asked for.
+	// writers are the known facts about the programs that write to its stdout; nil until they are needed.
 	writers *culprit.Context
 	// requests are those of each side by their id: toolx's under true. Each side chooses its own
 	// JSON-RPC ids, so both may use the same.
@@ -31,8 +31,9 @@ func newPeer(began time.Time, command []string, folder string) *peer {
 	}
 }
 
-// wroteBy returns what is known of the programs that write to the server's stdout. It reads their files, once.
-func (p *peer) wroteBy() culprit.Context {
+// writersContext returns what is known about the programs that write to the server's stdout. It reads their files,
+// once.
+func (p *peer) writersContext() culprit.Context {
 	if p.writers == nil {
 		found := culprit.StartedAs(p.command, p.folder, os.Getenv("PATH"))
 		p.writers = &found
@@ -71,7 +72,7 @@ func (p *peer) pair(f *frame) {
 	}
 }
 
-// ask records a request. If an id is reused, its first request counts as given up.
+// ask records a request. If an id is reused, its first request counts as abandoned.
 func (p *peer) ask(f *frame) {
 	requests := p.requests[f.sent]
 	if earlier := requests[f.head.id]; earlier != nil {
@@ -101,7 +102,7 @@ func (p *peer) mark(as state) {
 	}
 }
 
-// end ends all waiting requests: no answer comes any more.
+// end ends all waiting requests, because no more answers will arrive.
 func (p *peer) end() {
 	p.mark(stateLost)
 	clear(p.requests[true])

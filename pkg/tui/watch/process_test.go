@@ -70,7 +70,7 @@ func TestRealServers(t *testing.T) {
 		"pretty":        {"✗ pretty", "of tools/call echo"},
 		"batch":         {"✗ batch", "of tools/call echo"},
 		"crlf":          {"• crlf", "of tools/call echo"},
-		"id-string":     {"odd: the id came back as another type", "of tools/call echo"},
+		"id-string":     {"odd: the id returned with another type", "of tools/call echo"},
 		"id-float":      {"odd: ", "of tools/call echo"},
 		"id-null":       {"odd: a reply with a null id", "→ tools/call echo"},
 		"id-missing":    {"odd: ", "→ tools/call echo"},

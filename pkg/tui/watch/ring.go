@@ -12,7 +12,7 @@ const (
 	maxRows   = 10_000
 	maxBytes  = 16 << 20
 	maxText   = 64 << 10 // bytes of one frame or line
-	rowWeight = 200      // bytes that a row takes besides its text, about
+	rowWeight = 200      // approximate bytes that a row takes besides its text
 )
 
 // entry is a row that is kept.
@@ -52,7 +52,7 @@ func (l *line) cutSize() string {
 	return exec.Bytes(int64(l.size))
 }
 
-// cutNote says how much of the text was kept; empty if nothing was cut.
+// cutNote returns how much of the text was kept; empty if nothing was cut.
 func (l *line) cutNote() string {
 	if l.size <= len(l.text) {
 		return ""

@@ -41,7 +41,7 @@ func (t *stderrTab) take(event exec.Event) {
 	}
 }
 
-// silent reports whether all that is shown is one mark: the process runs, and has printed nothing.
+// silent reports whether the only row is a mark: the process is running, and has printed nothing.
 func (t *stderrTab) silent() bool { return t.count() == 1 && t.view.row(0).mark }
 
 // started, exited and lost are the marks in the life of a process.

@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// toolOf names a tool: servers of the command line have one name, and often tools of one name.
+// toolOf identifies a tool by its server too, because servers often have tools of the same name.
 type toolOf struct{ server, tool string }
 
 // stats are the times of one tool's calls.
@@ -24,8 +24,8 @@ type stats struct {
 	slow                     []*record // newest first
 }
 
-// ran reports whether a call reached the tool: an earlier refusal says nothing about the tool's
-// latency. A call that timed out did reach it.
+// ran reports whether a call reached the tool: calls that were refused earlier have no latency. A call that timed out
+// did reach it.
 func ran(r *record) bool {
 	return r.success || r.kind == fault.KindTool || r.kind == fault.KindTimeout || r.kind == fault.KindProtocol
 }
@@ -55,8 +55,8 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, rank-1)]
 }
 
-// isSlow reports whether a call is among the slowest of this tool: it took as long as the 95th percentile or longer. No
-// call is slow where all take the same time.
+// isSlow reports whether a call is among the slowest of this tool: it took as long as the 95th percentile or longer. If
+// all calls take the same time, none is slow.
 func (s *stats) isSlow(r *record) bool { return r.took >= s.p95 && r.took > s.median }
 
 // timingTab shows how long the selected tool takes, or all tools.
@@ -80,7 +80,7 @@ func (t *timingTab) count() int   { return -1 }
 // Extent returns the visible part of the rows.
 func (t *timingTab) Extent() pane.Extent { return t.list.Extent() }
 
-// Editing returns false: nothing is typed here.
+// Editing returns false: this tab has no text field.
 func (t *timingTab) Editing() bool { return false }
 
 // Focus does nothing: no row is selected.
@@ -91,7 +91,7 @@ func (t *timingTab) showsAllTools() bool { return t.allTools || t.tool == "" }
 // Bindings returns what the keys do now.
 func (t *timingTab) Bindings() []pane.Binding {
 	return append(t.list.ScrollKeys(), pane.Binding{
-		Keys: []string{"A"}, Help: "this tool, or all", Off: pane.Off(t.tool == "", "no tool is selected"),
+		Keys: []string{"A"}, Help: "this tool, or all tools", Off: pane.Off(t.tool == "", "no tool is selected"),
 		Do: pane.Do(func() { t.allTools, t.list = !t.allTools, pane.List{} }),
 	})
 }
@@ -132,14 +132,14 @@ func (t *timingTab) compute() {
 func (t *timingTab) Render(width, height int) string {
 	t.compute()
 	at := slices.IndexFunc(t.all, func(s *stats) bool { return s.of == toolOf{t.server, t.tool} })
-	head, n, row := []string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, func(int) string { return "" }
+	head, n, row := []string{t.theme.Paint(pane.Dim, "no calls yet")}, 0, func(int) string { return "" }
 	switch {
 	case t.showsAllTools() && len(t.all) == 0:
 	case t.showsAllTools():
 		head[0] = t.theme.Paint(pane.Dim, t.tableRow(width, "tool", "median", "p95", "slow", "max", "calls"))
 		n, row = len(t.all), func(i int) string { return t.statsRow(t.all[i], width) }
 	case at < 0:
-		head[0] = t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")
+		head[0] = t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" has not been called; a shows all tools")
 	default:
 		s := t.all[at]
 		head = t.head(s, width, height)

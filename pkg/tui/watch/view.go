@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// choice says which rows are shown: those with a text, which is in lower case, in a span of time. The zero choice lets
-// every row through, as does each of its zero fields.
+// choice selects the rows to show: those that contain a text, given in lower case, and are in a span of time. A zero
+// field selects every row.
 type choice struct {
 	text     string
 	from, to time.Time
@@ -26,9 +26,9 @@ type view[T entry] struct {
 	ring   *ring[T]
 	filter choice
 
-	hits []int // numbers of the rows that the filter lets through, where there is one
+	hits []int // numbers of the rows that match the filter, if there is one
 	lost int   // hits that were dropped
-	seen int   // the number of the first row that was not looked at yet
+	seen int   // the number of the first row that was not filtered yet
 
 	list    pane.List // of the rows that match and are not dropped
 	dropped int       // how many of those that match were dropped when list was moved last
@@ -117,7 +117,7 @@ func (v *view[T]) scroll(by, height int) {
 	v.window(height)
 	n := v.count()
 	if by == 0 || n <= height {
-		return // all of it is seen
+		return // all rows are visible
 	}
 	v.list.Scroll(by)
 	from, to := v.list.Window(n, height)

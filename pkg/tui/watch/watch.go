@@ -1,7 +1,7 @@
 // Package watch is the pane that shows what happens between toolx and its servers: stderr, the frames
-// on the wire, logs and notices, past calls, and the latency of tools. It takes events, keeps a
-// bounded number of them, and draws only the rows on the screen, so that a server that prints without
-// end costs no more than a quiet one. It counts dropped events and shows the count.
+// on the wire, logs and notices, past calls, and the latency of tools. It receives events, keeps a
+// bounded number of them, and draws only the rows on the screen, so that a server that never stops printing
+// costs no more than a quiet one. It counts dropped events and shows the count.
 package watch
 
 import (
@@ -22,10 +22,10 @@ import (
 type Options struct {
 	// History is the path of the execution log, empty if there is none.
 	History string
-	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
-	// where there is none.
+	// Program is the command line or the address of a server on the command line, whose name is AdHoc; both are empty
+	// if there is none.
 	Program, AdHoc string
-	// Here reports whether a tool of a server, or of toolx itself where that is empty, can be called in this run; nil
+	// Here reports whether a tool of a server, or of toolx itself if server is empty, can be called in this run; nil
 	// means that all can. It is called from another goroutine.
 	Here func(server, tool string) bool
 	// Hide masks secrets on the screen; nil shows everything.
@@ -48,7 +48,7 @@ type Watch struct {
 	history *historyTab
 	timing  *timingTab
 
-	dropped int // events that the feed had no place for
+	dropped int // events that the feed dropped
 }
 
 // New returns the pane.
@@ -86,7 +86,7 @@ func (w *Watch) Dropped(n int) {
 	w.wire.doubt()
 }
 
-// Select sets what is selected on the screen: a server, empty for toolx's own tools, and a tool, empty for none.
+// Select sets the selected server, empty for toolx's own tools, and the selected tool, empty for none.
 func (w *Watch) Select(server, tool string) {
 	if w.look.tool != tool {
 		w.timing.list = pane.List{}
@@ -198,7 +198,7 @@ func (w *Watch) Bindings() []pane.Binding {
 // Extent returns the visible part of the active tab.
 func (w *Watch) Extent() pane.Extent { return pane.ExtentOf(w.tabs[w.active]) }
 
-// Recent returns the names of what was called, read or got, the latest first.
+// Recent returns the names of the tools, resources and prompts that were used, the latest first.
 func (w *Watch) Recent() []string {
 	var names []string
 	all := &w.history.journal.all

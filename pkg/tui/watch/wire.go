@@ -22,7 +22,7 @@ type wireTab struct {
 
 func newWireTab(l *look) *wireTab {
 	t := &wireTab{list: newList[*frame](l, "wire"), peers: make(map[string]*peer)}
-	t.draw, t.open, t.note = t.drawLine, t.opened, t.unanswered
+	t.draw, t.open, t.note = t.drawLine, t.opened, t.waitingNote
 	return t
 }
 
@@ -71,7 +71,7 @@ func (t *wireTab) take(event exec.Event) {
 	}
 }
 
-// keep makes a row of the beginning of a text, and does not copy the rest.
+// keep makes a row from the beginning of a text, without copying the rest.
 func keep(at time.Time, server string, text []byte) line {
 	kept := newLine(at, server, string(text[:min(len(text), maxText+1)]))
 	kept.size = len(text)
@@ -95,7 +95,7 @@ func (t *wireTab) add(f *frame) {
 	t.journal.add(f)
 }
 
-// end records that a server's session sends no more answers.
+// end records that a server's session will send no more answers.
 func (t *wireTab) end(server string) {
 	if p := t.peers[server]; p != nil {
 		p.end()
@@ -109,8 +109,8 @@ func (t *wireTab) doubt() {
 	}
 }
 
-// unanswered counts the waiting requests, for the last line.
-func (t *wireTab) unanswered() string {
+// waitingNote counts the waiting requests, for the last line.
+func (t *wireTab) waitingNote() string {
 	n := 0
 	for server, p := range t.peers {
 		if t.showsAllServers() || server == t.server {
@@ -191,9 +191,9 @@ func (t *wireTab) wait(f *frame) string {
 	case stateCancelled:
 		return "cancelled"
 	case stateLost:
-		return "unanswered"
+		return "no response"
 	case stateUnsure:
-		return "no answer?"
+		return "no response?"
 	}
 	if f.of != "" {
 		return pane.Duration(f.latency)
@@ -225,16 +225,16 @@ func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 	return what, t.theme.Paint(pane.Warn, name) + t.theme.Paint(pane.Dim, grade)
 }
 
-// reach is how many rows before and after a foreign line help to tell who wrote it.
+// reach is how many rows before and after a foreign line help to find out what wrote it.
 const reach = 15
 
-// recognise returns what most likely wrote a foreign line. The answer is kept once all the rows that
-// may help are there.
+// recognise returns what most likely wrote a foreign line. It caches the answer once all the rows that may help have
+// arrived.
 func (t *wireTab) recognise(f *frame) culprit.Recognition {
 	if f.found != nil {
 		return *f.found
 	}
-	hint := t.peer(f.server, f.at).wroteBy()
+	hint := t.peer(f.server, f.at).writersContext()
 	hint.Nearby = t.nearby(f)
 	found := culprit.Recognise([]byte(f.text), hint)
 	if t.journal.of(f.server).end() > f.number+reach {
@@ -261,7 +261,7 @@ func oddWords(f *frame) string {
 	known := map[wire.Class]string{
 		wire.ClassNoVersion:         `"jsonrpc" is missing or not "2.0"`,
 		wire.ClassBadShape:          "neither request, notification nor reply",
-		wire.ClassIDType:            "the id came back as another type",
+		wire.ClassIDType:            "the id returned with another type",
 		wire.ClassIDNull:            "a reply with a null id",
 		wire.ClassNotificationReply: "a reply to a notification",
 		wire.ClassIDUnknown:         "a reply to a request that was never sent",
@@ -270,7 +270,7 @@ func oddWords(f *frame) string {
 	}
 	text := cmp.Or(known[f.class], string(f.class))
 	if f.used {
-		text += "; taken all the same"
+		text += "; accepted anyway"
 	}
 	return text
 }
@@ -293,7 +293,7 @@ func (t *wireTab) opened(f *frame) opened {
 	return row
 }
 
-// foreignNotes say what wrote a foreign line, how to stop it, and how toolx read it.
+// foreignNotes returns what wrote a foreign line, how to prevent it, and how toolx read it.
 func (t *wireTab) foreignNotes(f *frame) []string {
 	if f.class.Harmless() {
 		return nil
@@ -308,7 +308,7 @@ func (t *wireTab) foreignNotes(f *frame) []string {
 		notes = append(notes, "outside it: "+t.safe(found.Outside, longest))
 	}
 	if f.salvaged > 0 {
-		notes = append(notes, fmt.Sprintf("messages that toolx found on the line all the same: %d", f.salvaged))
+		notes = append(notes, fmt.Sprintf("messages that toolx still found on the line: %d", f.salvaged))
 	}
 	return notes
 }

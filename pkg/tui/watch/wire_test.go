@@ -36,8 +36,8 @@ func TestRows(t *testing.T) {
 		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"← notifications/progress  "}},
 		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
 		"harmless":     {"wire", []exec.Event{wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassBlank}}, []string{"• blank"}},
-		"odd":          {"wire", []exec.Event{wire.OddFrame{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
-		"exchange":     {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection used again)", " 85 ms"}},
+		"odd":          {"wire", []exec.Event{wire.OddFrame{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; accepted anyway"}},
+		"exchange":     {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection reused)", " 85 ms"}},
 		"no answer":    {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
 		"exit on wire": {"wire", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "exit status 3"}}, []string{"── process ended after 0 ms: exit status 3"}},
 
@@ -47,7 +47,7 @@ func TestRows(t *testing.T) {
 		"server's ping": {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "ping", Answered: true}}, []string{"request ping, answered"}},
 		"refused":       {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"request roots/list, refused"}},
 		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"info      toolx a tool is hidden"}},
-		"retry":         {"log", []exec.Event{servers.Retry{Head: wire.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, the next comes in 1.0 s: no answer"}},
+		"retry":         {"log", []exec.Event{servers.Retry{Head: wire.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, next in 1.0 s: no answer"}},
 		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
 
 		"call":        {"history", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000 ✓  get_weather {"city":"Bern"}`, "85 ms"}},
@@ -143,7 +143,7 @@ func TestDropped(t *testing.T) {
 	w.Dropped(7)
 	w.Dropped(0)
 	w.Render(120, 10)
-	shows(t, w, "no answer?", "¬waits")
+	shows(t, w, "no response?", "¬waits")
 	if !strings.Contains(w.Title(120), "7 lost") {
 		t.Errorf("the title is %q", w.Title(120))
 	}
