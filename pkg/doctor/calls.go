@@ -85,7 +85,8 @@ func (o Options) callAll(
 			break
 		}
 		if fault.KindOf(made.Result.Err) == fault.KindTimeout {
-			quiet(ctx, cmp.Or(o.Waits.Idle, evidence.IdleWait)) // for cancel-ignored, an answer may still come
+			// For cancel-ignored, an answer may still come.
+			quiet(ctx, cmp.Or(o.Waits.Idle, evidence.LateWait), session.Done())
 			break
 		}
 	}

@@ -173,7 +173,7 @@ func (o Options) watchIdle(ctx context.Context, session *servers.Session) (tree 
 	if session.PID == 0 {
 		return nil, nil
 	}
-	quiet(ctx, cmp.Or(o.Waits.Idle, evidence.IdleWait))
+	quiet(ctx, cmp.Or(o.Waits.Idle, evidence.IdleWait), session.Done())
 	tree = procs.Tree(session.PID)
 	return tree, procs.Listening(tree)
 }
@@ -239,12 +239,13 @@ func (o Options) askWithin(
 	return err == nil || errors.As(err, &refused) && refused.Status != 0
 }
 
-// quiet waits for d, or ctx's end.
-func quiet(ctx context.Context, d time.Duration) {
+// quiet waits for d, or until ended is closed or ctx ends.
+func quiet(ctx context.Context, d time.Duration, ended <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-ended:
 	case <-ctx.Done():
 	}
 }

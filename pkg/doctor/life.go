@@ -42,7 +42,7 @@ func (l *activeRun) lookBefore(limit time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		quiet(ctx, limit-min(margin, limit/10))
+		quiet(ctx, limit-min(margin, limit/10), nil)
 		if ctx.Err() == nil {
 			l.watch.note()
 		}

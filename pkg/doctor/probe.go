@@ -75,7 +75,7 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	_ = p.wire.Notify(ctx, "notifications/toolx/unknown", nil)
 	p.mark("garbage")
 	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
-	quiet(ctx, cmp.Or(p.Waits.Quiet, evidence.ProbeWait))
+	quiet(ctx, cmp.Or(p.Waits.Quiet, evidence.ProbeWait), p.wire.Done())
 	p.ping(ctx)
 }
 

@@ -33,7 +33,7 @@ func TestQueuedTime(t *testing.T) {
 		_ = busy.Wait()
 	}()
 	for procs.Queued(procs.Tree(busy.Process.Pid)) < 50*time.Millisecond {
-		quiet(t.Context(), 10*time.Millisecond)
+		quiet(t.Context(), 10*time.Millisecond, nil)
 	}
 }
 

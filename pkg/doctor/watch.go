@@ -97,7 +97,7 @@ func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	bounded, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for len(w.alive()) > 0 && bounded.Err() == nil {
-		quiet(bounded, 5*time.Millisecond)
+		quiet(bounded, 5*time.Millisecond, nil)
 	}
 	w.look()
 	for _, one := range w.alive() {
@@ -106,7 +106,7 @@ func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	gone, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
 	for len(w.alive()) > 0 && gone.Err() == nil { // a busy machine ends them a moment later
-		quiet(gone, time.Millisecond)
+		quiet(gone, time.Millisecond, nil)
 	}
 	return w.orphans
 }

@@ -9,11 +9,14 @@ const (
 	UnsupportedCode = -32022
 )
 
-// The times of an examination. IdleWait is one of the two waits that a healthy
-// server's examination consists of; the other is in the probing run.
+// The times of an examination. A healthy server's takes little more than the two waits, which look for something that
+// should not happen: a server that is left alone writes nothing, opens no port and does not exit (IdleWait), and one
+// that was sent a line that is not JSON does not exit (ProbeWait). They end early only with the server.
 const (
-	IdleWait  = time.Second
+	IdleWait  = 600 * time.Millisecond
 	ProbeWait = 500 * time.Millisecond
+	// LateWait is how long a call's answer is looked for after the call was given up.
+	LateWait = time.Second
 
 	DefaultLimit  = 30 * time.Second
 	DiscoverLimit = 3 * time.Second
