@@ -81,7 +81,7 @@ func TestFormsThatEndEarly(t *testing.T) {
 	w.press("esc")
 	w.until("the end of typing", func(screen string) bool { return !strings.Contains(screen, "esc stops typing") })
 	w.press("esc")
-	w.await("cancel?", "What was filled in is lost.")
+	w.await("cancel?", "Your input will be lost.")
 	w.press("y")
 	w.told(0, `{"action":"cancel"}`)
 	w = asked(t, nil, "elicit")
@@ -123,7 +123,7 @@ func TestPageOnTerminal(t *testing.T) {
 		{"elicit-url", nil, []string{"ctrl+s open it", "esc"}, neither, false},
 		{"elicit-url", []string{"--no-browser"}, []string{"ctrl+s agree", "\x13"}, yes, false},
 		{"elicit-url", []string{"--no-browser"}, []string{"ctrl+s agree", "\x18"}, no, false},
-		{"elicit-first", nil, []string{"ctrl+s open it", "\x13", "ctrl+s I have been there", "\x13"}, "hi", true},
+		{"elicit-first", nil, []string{"ctrl+s open it", "\x13", "ctrl+s I have visited it", "\x13"}, "hi", true},
 	} {
 		told := filepath.Join(t.TempDir(), "told")
 		t.Setenv("BROWSER", browserInto(t, told))
