@@ -191,6 +191,12 @@ func TestUnknownParameters(t *testing.T) {
 }
 
 // A name of another alternative is known, and still does not go with this one.
+func TestUnknownNameBelowPropertyOfTwoParts(t *testing.T) {
+	const part = `{"properties":{"a":{"properties":{"b":{}}}}}`
+	_, unknown := texts(t, `{"allOf":[`+part+`,`+part+`]}`, `{"a":{"c":1}}`)
+	wantTexts(t, "unknown", unknown, []string{"unknown parameter 'a.c' (known: b)"})
+}
+
 func TestNameOfAnotherAlternative(t *testing.T) {
 	problems, unknown := texts(t, `{"oneOf":[
 		{"properties":{"a":{}},"required":["a"],"additionalProperties":false},
@@ -430,6 +436,7 @@ func FuzzValidate(f *testing.F) {
 		f.Add(schema, `{"a":1,"level":[{}],"deviceName":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, arguments string) {
+		checkQuick(t, text, arguments)
 		schema, err := Parse(json.RawMessage(text)).Compile(t.Context())
 		if err != nil {
 			return

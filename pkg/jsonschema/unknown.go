@@ -44,9 +44,10 @@ func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
 	return found
 }
 
-// shapeOf returns the shape of a schema. It keeps that of the root, which every call needs.
+// shapeOf returns the shape of a schema. It keeps that of the root, which every call needs. A schema that was joined
+// from several has no document.
 func (d *Document) shapeOf(schema *Node) *nameShape {
-	if schema != d.root {
+	if d == nil || schema != d.root {
 		return newNameShape(schema)
 	}
 	d.rootShapeOnce.Do(func() { d.rootShape = newNameShape(schema) })
