@@ -28,7 +28,7 @@ func arrows() map[string][]string {
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/cause", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		// the published JSON Schema, embedded
-		"pkg/config":  {"pkg/cmdline", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
+		"pkg/config":  {"pkg/cmdline", "pkg/fault", "pkg/guard", "pkg/jsonschema", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
 		"pkg/trust":   {"pkg/state"},
 		"pkg/catalog": {"pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/keyring": {"pkg/state"},

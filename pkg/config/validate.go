@@ -9,6 +9,7 @@ import (
 
 	"github.com/xeipuuv/gojsonschema"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/mask"
 	"toolx/pkg/words"
 	"toolx/schema"
@@ -22,13 +23,21 @@ func compileSchema() (*gojsonschema.Schema, error) {
 	return gojsonschema.NewSchema(gojsonschema.NewStringLoader(schema.Config()))
 }
 
+// quickSchema is the published schema too. It accepts most files, so that the other one need not be compiled, which
+// takes longer than everything else about a file.
+var quickSchema = sync.OnceValue(func() *jsonschema.Quick { return jsonschema.TrustedQuick(schema.Config()) })
+
 // validate checks a file's value against the published schema and returns the problems in toolx's words with their
 // positions.
 func validate(root *node, file string) []placed {
+	plain := root.plain()
+	if quickSchema().Fits(plain) {
+		return nil
+	}
 	compiled, err := compiledSchema()
 	if err == nil {
 		var result *gojsonschema.Result
-		if result, err = compiled.Validate(gojsonschema.NewRawLoader(root.plain())); err == nil {
+		if result, err = compiled.Validate(gojsonschema.NewRawLoader(plain)); err == nil {
 			return shapeProblems(root, result.Errors())
 		}
 	}

@@ -156,6 +156,9 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 			return nil, err
 		}
 	}
+	if !call.Untyped && tool.Input().Fits(prepared.Arguments) && ctx.Err() == nil {
+		return prepared, nil
+	}
 	schema := tool.Input().Schema(ctx)
 	if _, err := tool.Schema(ctx); err != nil {
 		// VAL-3: a broken schema is the server's error, and the server can still check the arguments. toolx only makes

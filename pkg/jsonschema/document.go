@@ -28,6 +28,9 @@ type Document struct {
 	compiled *Schema
 	err      error
 
+	quickOnce sync.Once
+	quick     *Quick // nil if the schema is not one for it
+
 	rootShapeOnce sync.Once
 	rootShape     *nameShape // see shapeOf
 
