@@ -91,7 +91,9 @@ type Server struct {
 	KeepNames bool
 	// MaxMessage is the size in bytes of the largest message that is accepted; zero means the default.
 	MaxMessage int64 `config:"maxMessage"`
-	Disabled   bool
+	// Exclusive reports whether only one process of the server may run at a time.
+	Exclusive bool `config:"exclusive"`
+	Disabled  bool
 	// Guards decide which of its tools may be used and which need confirmation: the entry's own, those of a user's
 	// entry that it replaces, and those of the command line.
 	Guards guard.Guards

@@ -124,6 +124,7 @@ func (x *exporter) write() {
 	x.putOrLose(s.Protocol != "", "protocol", nil)
 	x.putOrLose(len(s.Normalize) > 0 || s.KeepNames, "normalize", nil)
 	x.putOrLose(s.MaxMessage != 0, "maxMessage", nil)
+	x.putOrLose(s.Exclusive, "exclusive", nil)
 }
 
 // way writes the transport, if the client has a key for it.

@@ -321,8 +321,8 @@ func (s *Server) otherKeys() []member {
 			return true
 		case "headersCommand", "headersHelper": // also shown separately
 			return len(s.HeadersCommand) > 0
-		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled",
-			"protocol":
+		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "exclusive",
+			"disabled", "protocol":
 			return true
 		case "allow", "deny", "readOnly", "confirm", "tools", "includeTools", "enabledTools", "enabled_tools",
 			"excludeTools", "disabledTools", "disabled_tools": // they only narrow

@@ -34,7 +34,7 @@ func writeAt(t *testing.T, path, text string) {
 // TestConsent holds back every entry of a project's file but one that plays a file of the same folder.
 func TestConsent(t *testing.T) {
 	for entry, free := range map[string]bool{
-		`{command: toolx, args: [serve, a.yaml], cwd: .}`:                               true,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., exclusive: true}`:              true,
 		`{command: toolx, args: [serve, deep/a.yaml], cwd: ., timeout: 5s, hint: x}`:    true,
 		`{command: toolx, args: [serve, a.yaml]}`:                                       false, // the folder is whoever calls
 		`{command: toolx, args: [serve, a.yaml], cwd: ..}`:                              false,

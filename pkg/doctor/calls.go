@@ -42,7 +42,9 @@ func (o Options) callsFor(server string) []evidence.Call {
 // were made, or given up because the server did not start.
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
 	active := o.newRun(evidence.CallsRun)
+	started := o.starting(ctx)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(active))
+	started()
 	var runs []*evidence.CallRun
 	var run *evidence.Run
 	if err != nil {

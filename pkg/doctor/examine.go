@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -48,8 +49,13 @@ type Options struct {
 	// Pinned are the definitions that the baseline knows; nil means that none are pinned.
 	Pinned evidence.Pins
 
-	// Waits are for tests.
+	// Waits are for tests, and so is Busy, which reports whether the machine has no processor left for a second start;
+	// nil means to measure that.
 	Waits Waits
+	Busy  func() bool
+
+	// starts has an entry for each server that is starting.
+	starts chan struct{}
 }
 
 // Waits replace the times of an examination that are not zero.
@@ -60,9 +66,10 @@ type Waits struct {
 }
 
 // Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
-// command line). Every step is bounded.
+// command line). Every step is bounded, and so is the number of servers that start at the same time.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
 	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
+	options.starts = make(chan struct{}, 2*runtime.NumCPU())
 	var wait sync.WaitGroup
 	for i, server := range list {
 		wait.Go(func() { fleet.Servers[i] = options.examine(ctx, loaded, server) })
@@ -89,19 +96,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 		o.examineHTTP(ctx, e)
 		return e
 	}
-	o.doing(server, "starting it as a client does")
-	e.Clean = o.cleanRun(ctx, e)
-	e.Node = nodeVersion(ctx, e)
-	if ctx.Err() == nil && e.Handshaken() {
-		e.Buffers = o.buffers(ctx, e)
-		o.makeCalls(ctx, e)
-		o.doing(server, "starting it again, to probe it")
-		e.Probe = o.probingRun(ctx, e, false)
-		if _, ready := e.Probe.Marks["ready"]; !ready && ctx.Err() == nil {
-			o.doing(server, "starting it again, to probe it gently")
-			e.Again = o.probingRun(ctx, e, true)
-		}
-	}
+	o.examineProcess(ctx, e)
 	return e
 }
 
@@ -130,20 +125,28 @@ func (o Options) limit() time.Duration {
 	return evidence.DefaultLimit
 }
 
-// cleanRun is the server's run as a well-behaved client sees it.
-func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.Run {
+// cleanRun is the server's run as a well-behaved client sees it. Once there is a session, ready receives what the run
+// has shown so far; it may be nil.
+func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(*evidence.Run)) *evidence.Run {
 	active := o.newRun("clean")
+	started := o.starting(ctx)
 	stop := active.lookBefore(o.limit())
 	connecting := o.connecting(active)
 	connecting.StdinGrace = evidence.StdinGrace
 	connecting.Elsewhere = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
+	started()
 	stop()
 	if err != nil {
 		return active.failed(ctx, e, err)
 	}
 	active.watch.note()
-	queued := procs.Queued(procs.Tree(session.PID))
+	first := active.record.Run(active.name, active.began)
+	first.Protocol, first.Tree = session.Protocol, procs.Tree(session.PID)
+	first.Queued = procs.Queued(first.Tree)
+	if ready != nil {
+		ready(first)
+	}
 	o.askClean(ctx, session)
 	tree, listening := o.watchIdle(ctx, session)
 	active.watch.note()
@@ -153,7 +156,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 	ended := session.Wire().Failure()
 	session.Close(ctx)
 	run := active.end(ctx)
-	run.Protocol, run.Ended, run.Queued = session.Protocol, ended, queued
+	run.Protocol, run.Ended, run.Queued = session.Protocol, ended, first.Queued
 	run.Tree, run.Listening = tree, listening
 	return run
 }

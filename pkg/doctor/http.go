@@ -34,7 +34,7 @@ func missingHTTP(e *evidence.Evidence, need check.Need) string {
 // of any client, and raw exchanges.
 func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 	o.doing(e.Server, "reaching it as a client does")
-	e.Clean = o.cleanRun(ctx, e)
+	e.Clean = o.cleanRun(ctx, e, nil)
 	e.HTTP = &evidence.HTTPEvidence{Replies: make(map[string]*evidence.HTTPReply)}
 	address, err := url.Parse(e.Launch.URL)
 	if err != nil || ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )
@@ -15,7 +16,9 @@ import (
 type prober struct {
 	Options
 	*activeRun
-	wire *servers.Wire
+	wire   *servers.Wire
+	server *config.Server
+	launch *config.Resolved
 	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
 	// ping.
 	modern bool
@@ -30,41 +33,51 @@ func (o Options) restartTimeout(e *evidence.Evidence) time.Duration {
 	return min(o.limit(), max(atLeast, times*took))
 }
 
-// probingRun starts the server again and sends invalid and out-of-order requests, then a signal; gentle skips those
-// before the handshake.
-func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bool) *evidence.Run {
-	active := o.newRun("probing")
-	wire, err := servers.Dial(e.Server, e.Launch, servers.Options{
-		Bus: active.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, evidence.MaxMessage),
-	})
-	if err != nil {
-		run := active.end(ctx)
-		errors.As(err, &run.Failure)
-		return run
-	}
+// newProber returns a prober of a server whose clean run has a session.
+func (o Options) newProber(e *evidence.Evidence) *prober {
 	p := &prober{
-		Options: o, activeRun: active, wire: &wire.Wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
+		Options: o, server: e.Server, launch: e.Launch, modern: e.Clean.Protocol >= evidence.ModernRevision,
 		restartTimeout: o.restartTimeout(e),
 	}
 	p.started, _ = evidence.StartTime(e)
-	p.probe(ctx, gentle)
+	return p
+}
+
+// run starts the server again and sends invalid and out-of-order requests, then a signal; gentle skips those before
+// the handshake.
+func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
+	p.activeRun = p.newRun("probing")
+	started := p.starting(ctx)
+	wire, err := servers.Dial(p.server, p.launch, servers.Options{
+		Bus: p.bus, MaxMessage: cmp.Or(p.server.MaxMessage, evidence.MaxMessage),
+	})
+	if err != nil {
+		started()
+		run := p.end(ctx)
+		errors.As(err, &run.Failure)
+		return run
+	}
+	p.wire = &wire.Wire
+	p.probe(ctx, gentle, started)
 	ended, pending := wire.Failure(), wire.Pending()
-	if _, ready := active.marks["ready"]; ready && ended == nil {
-		active.watch.note()
+	if _, ready := p.marks["ready"]; ready && ended == nil {
+		p.activeRun.watch.note()
 		p.terminate(ctx, wire)
 	}
 	wire.Close(ctx)
-	run := active.end(ctx)
+	run := p.end(ctx)
 	run.Failure, run.Ended, run.Pending = ended, ended, pending
 	return run
 }
 
-// probe asks the questions of the probing run; it stops where the server does.
-func (p *prober) probe(ctx context.Context, gentle bool) {
+// probe asks the questions of the probing run; it stops where the server does. It calls started after the handshake.
+func (p *prober) probe(ctx context.Context, gentle bool, started func()) {
 	if !gentle {
 		p.beforeHandshake(ctx)
 	}
-	if !p.modern && !p.shakeHands(ctx) {
+	ready := p.modern || p.shakeHands(ctx)
+	started()
+	if !ready {
 		return
 	}
 	p.mark("ready")

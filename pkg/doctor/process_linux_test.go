@@ -1,13 +1,16 @@
 package doctor
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/checks/process"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/procs"
 )
 
@@ -34,6 +37,28 @@ func TestQueuedTime(t *testing.T) {
 	}()
 	for procs.Queued(procs.Tree(busy.Process.Pid)) < 50*time.Millisecond {
 		quiet(t.Context(), 10*time.Millisecond, nil)
+	}
+}
+
+// TestAListenerIsStartedAlone has evidence of a process that listens, and of one that does not.
+func TestAListenerIsStartedAlone(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = sleeper.Process.Kill(), sleeper.Wait() }()
+	options := Options{Busy: func() bool { return false }}
+	for pid, want := range map[int]bool{os.Getpid(): true, sleeper.Process.Pid: false} {
+		tree := procs.Tree(pid)[:1] // without this process's children
+		e := &evidence.Evidence{Server: &config.Server{}, Clean: &evidence.Run{Tree: tree}}
+		if got := options.alone(e); got != want {
+			t.Errorf("process %d: %t, want %t", pid, got, want)
+		}
 	}
 }
 

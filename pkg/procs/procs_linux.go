@@ -5,6 +5,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,6 +103,28 @@ func Queued(tree []Process) (queued time.Duration) {
 		}
 	}
 	return queued
+}
+
+// Load returns how many processes were ready to run, on average over the last minute; zero where the system does not
+// say.
+func Load() (load float64) {
+	text, _ := os.ReadFile("/proc/loadavg")
+	average, _, _ := strings.Cut(string(text), " ")
+	load, _ = strconv.ParseFloat(average, 64)
+	return load
+}
+
+// Locking reports whether a process of a tree has locked a file so that no other process can (man 5 proc_locks).
+func Locking(tree []Process) bool {
+	locks, _ := os.ReadFile("/proc/locks") // of which "1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF" is a line
+	for line := range strings.Lines(string(locks)) {
+		_, owner, writes := strings.Cut(line, " WRITE ")
+		pid, _, _ := strings.Cut(owner, " ")
+		if writes && slices.ContainsFunc(tree, func(one Process) bool { return strconv.Itoa(one.PID) == pid }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Path returns the path of a file about a process: Path(17, "stat").

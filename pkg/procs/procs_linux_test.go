@@ -142,6 +142,24 @@ func TestEndedChildIsNoHelper(t *testing.T) {
 	}
 }
 
+// TestLocksAreFound has this process lock a file, for itself and for readers.
+func TestLocksAreFound(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	self := []Process{{PID: os.Getpid()}}
+	for kind, want := range map[int]bool{syscall.LOCK_EX: true, syscall.LOCK_SH: false, syscall.LOCK_UN: false} {
+		if err := syscall.Flock(int(file.Fd()), kind); err != nil {
+			t.Fatal(err)
+		}
+		if got := Locking(self); got != want {
+			t.Errorf("after flock(%d): %t, want %t", kind, got, want)
+		}
+	}
+}
+
 func TestSocketLines(t *testing.T) {
 	for _, one := range []struct{ line, listens, connects, inode string }{
 		{"  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "127.0.0.1:8080", "", "4026"},

@@ -56,11 +56,12 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Options examine fake servers with next to no waiting. The limit is for servers that have much to do on a machine that
-// is busy.
+// Options examine fake servers with next to no waiting, one start after the other. The limit is for servers that have
+// much to do on a machine that is busy.
 func Options() doctor.Options {
 	return doctor.Options{
 		Limit: 5 * time.Minute, Waits: doctor.Waits{Idle: time.Millisecond, Quiet: time.Millisecond},
+		Busy: func() bool { return true },
 		Environ: append(os.Environ(),
 			AsFake+"=1",
 			"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
