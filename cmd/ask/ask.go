@@ -92,7 +92,7 @@ interrupted.`,
 	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of the provider: "+strings.Join(ai.Providers(), ", "))
 	flags.StringVar(&o.model, "model", "", "`NAME` of the model at the provider")
 	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's API and its version: http://localhost:8000/v1")
-	flags.StringArrayVar(&o.tools, "tools", nil, "give the model only tools that match `PATTERN` (repeatable)")
+	cli.TextsVar(flags, &o.tools, "tools", "give the model only tools that match `PATTERN` (repeatable)")
 	flags.StringVar(&o.system, "system", "", "instructions to the model: `TEXT` or @FILE")
 	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "stop after `N` turns of tool calls")
 	flags.StringVar(&o.maxResult, "max-result", "64KiB", "cut each result for the model at `SIZE` (0: never)")

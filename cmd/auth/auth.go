@@ -82,7 +82,7 @@ login was refused or needs a terminal, 4 not reached, 130 interrupted.`,
 	}
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false,
 		"print the login page's address, and read the redirect URL from the terminal")
-	cmd.Flags().StringArrayVar(&o.scopes, "scope", nil, "also request `SCOPE` (repeatable)")
+	cli.TextsVar(cmd.Flags(), &o.scopes, "scope", "also request `SCOPE` (repeatable)")
 	return cmd
 }
 

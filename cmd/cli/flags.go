@@ -64,14 +64,14 @@ const noRetries = math.MinInt
 
 // Declare adds the flags of every command to flags.
 func (f *Flags) Declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.Config, "config", nil, "use only this config `FILE` (repeatable; later ones win)")
-	flags.StringArrayVar(&f.From, "from", nil,
+	TextsVar(flags, &f.Config, "config", "use only this config `FILE` (repeatable; later ones win)")
+	TextsVar(flags, &f.From, "from",
 		"also use the servers of `CLIENT`, such as cursor, or of its config file (repeatable)")
-	flags.StringArrayVar(&f.Servers, "server", nil, "use only the configured server `NAME` (repeatable)")
+	TextsVar(flags, &f.Servers, "server", "use only the configured server `NAME` (repeatable)")
 	flags.StringVar(&f.URL, "url", "", "use the server at `URL` instead of the configured ones")
-	flags.StringArrayVarP(&f.Headers, "header", "H", nil,
+	TextsVarP(flags, &f.Headers, "header", "H",
 		"send `HEADER` to the server at --url, such as 'Authorization: Bearer …' (repeatable)")
-	flags.StringArrayVar(&f.Env, "env", nil, "set the variable `NAME=VALUE` for the server after -- (repeatable)")
+	TextsVar(flags, &f.Env, "env", "set the variable `NAME=VALUE` for the server after -- (repeatable)")
 	flags.StringVar(&f.Cwd, "cwd", "", "start the server after -- in `DIR`")
 	flags.StringVar(&f.CACert, "cacert", "", "also trust the certificate authorities in `FILE` (PEM)")
 	flags.BoolVar(&f.Insecure, "insecure", false,

@@ -83,9 +83,9 @@ Exit codes: 2 wrong usage, an unknown server, or nothing to watch, 130 Ctrl-C.`,
 		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.watch, "watch", nil,
+	cli.TextsVar(flags, &o.watch, "watch",
 		"watch only `PATH`, a file or a folder and all files below it (repeatable)")
-	flags.StringArrayVar(&o.calls, "call", nil, "call a tool after each start: `'TOOL {json}'` (repeatable)")
+	cli.TextsVar(flags, &o.calls, "call", "call a tool after each start: `'TOOL {json}'` (repeatable)")
 	flags.BoolVar(&o.noDoctor, "no-doctor", false, "do not run the doctor")
 	flags.BoolVar(&o.json, "json", false,
 		"print JSON lines with time and text, and results of --call as call --json prints them")

@@ -107,7 +107,7 @@ var reportFlags = []struct {
 
 // declare declares the flags that have one value each.
 func (o *Options) declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.reports, "report", nil,
+	cli.TextsVar(flags, &o.reports, "report",
 		"also write the report to a file, as `FORMAT=FILE`: json, sarif, junit, text (repeatable)")
 	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence instead of 80 bytes")
 	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
@@ -117,7 +117,7 @@ func (o *Options) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.failOn, "fail-on", "error", "fail on findings from `SEVERITY` up: error, warn, info, never")
 	flags.StringVar(&o.baseline, "baseline", "", "accept the findings in `FILE`, and compare tools with its pins")
 	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write current findings and pins of all tools to `FILE`")
-	flags.StringArrayVar(&o.calls, "call", nil,
+	cli.TextsVar(flags, &o.calls, "call",
 		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call all tools that are read-only")
 	flags.StringVar(&o.envLike, "env-like", "",
 		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")

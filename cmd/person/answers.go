@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/auth"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -40,7 +41,7 @@ func (o *AnswerFlags) Declare(flags *pflag.FlagSet) {
 		"answer servers' questions with `JSON`, @FILE, accept, decline or cancel (default: ask on a terminal)")
 	flags.StringVar(&o.Sampling, "sampling", "",
 		"answer servers' model requests: `WHO` is ask, a file, or a provider such as anthropic:MODEL (default: decline)")
-	flags.StringArrayVar(&o.Roots, "root", nil, "let servers work in `DIR` (repeatable; default: the config's roots)")
+	cli.TextsVar(flags, &o.Roots, "root", "let servers work in `DIR` (repeatable; default: the config's roots)")
 	flags.BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser when a server links to a page")
 }
 

@@ -79,6 +79,6 @@ func (f objectFlag) Type() string { return "string" }
 
 // DeclareArguments declares the flags for arguments: single ones, and the whole object.
 func DeclareArguments(flags *pflag.FlagSet, args *[]string, object *string) {
-	flags.StringArrayVarP(args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
+	cli.TextsVarP(flags, args, "arg", "a", "one argument, `k=v` (repeatable)")
 	flags.Var(objectFlag{object}, "args", "all arguments as one `JSON` object, @FILE or -")
 }

@@ -68,8 +68,8 @@ be used; a mock's crash fault exits with its own code.`,
 	flags.StringVar(&o.http.Token, "token", "",
 		"require the token in a file from every client: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
 	flags.BoolVar(&o.http.Open, "no-token", false, "let --http accept unauthenticated clients")
-	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "also serve requests to host `NAME` (repeatable)")
-	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "also serve web pages from `ORIGIN` (repeatable)")
+	cli.TextsVar(flags, &o.http.Hosts, "allow-host", "also serve requests to host `NAME` (repeatable)")
+	cli.TextsVar(flags, &o.http.Origins, "allow-origin", "also serve web pages from `ORIGIN` (repeatable)")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
 	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
 	cmd.RunE = cli.Run(&o, run, func() error {

@@ -27,8 +27,8 @@ type Guards struct {
 
 // Declare declares the flags that leave tools out.
 func (o *Guards) Declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.Allow, "allow", nil, "use only tools whose names match `GLOB` (repeatable)")
-	flags.StringArrayVar(&o.Deny, "deny", nil, "do not use tools whose names match `GLOB` (repeatable)")
+	cli.TextsVar(flags, &o.Allow, "allow", "use only tools whose names match `GLOB` (repeatable)")
+	cli.TextsVar(flags, &o.Deny, "deny", "do not use tools whose names match `GLOB` (repeatable)")
 	flags.BoolVar(&o.ReadOnly, "read-only", false, "use only tools with readOnlyHint")
 }
 

@@ -74,7 +74,7 @@ notification.
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.level, "level", "", "request log messages from `LEVEL` up: "+strings.Join(cli.LogLevels, ", "))
-	flags.StringArrayVar(&o.Resources, "resource", nil, "report updates of the resource `URI` (repeatable)")
+	cli.TextsVar(flags, &o.Resources, "resource", "report updates of the resource `URI` (repeatable)")
 	o.answers.Declare(flags)
 	o.DeclareOutput(flags)
 	return cmd
