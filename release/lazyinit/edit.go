@@ -95,8 +95,10 @@ func compileExpressionsOnUse(files map[string][]byte) (map[string][]byte, error)
 	edited := map[string][]byte{}
 	for name, e := range editors {
 		for _, spec := range e.expressions() {
-			e.insert(spec.Values[0].Pos(), "sync.OnceValue(func() *regexp.Regexp { return ")
-			e.insert(spec.Values[0].End(), "})")
+			// Not sync.OnceValue: a module may be older than generics.
+			e.insert(spec.Values[0].Pos(), "func() func() *regexp.Regexp { var once sync.Once; "+
+				"var compiled *regexp.Regexp; return func() *regexp.Regexp { once.Do(func() { compiled = ")
+			e.insert(spec.Values[0].End(), " }); return compiled } }()")
 			e.importSync()
 		}
 		ast.Inspect(e.file, func(n ast.Node) bool {
@@ -114,6 +116,64 @@ func compileExpressionsOnUse(files map[string][]byte) (map[string][]byte, error)
 		}
 	}
 	return edited, nil
+}
+
+// runInitOnUse returns an edit for a package whose init, in the first of the files, only sets package variables: every
+// function of the files that mentions one of them calls init first, once.
+func runInitOnUse(names ...string) func(map[string][]byte) (map[string][]byte, error) {
+	return func(files map[string][]byte) (map[string][]byte, error) {
+		edited := map[string][]byte{}
+		set := map[string]bool{}
+		for _, name := range names {
+			e, err := newEditor(name, files[name])
+			if err != nil {
+				return nil, err
+			}
+			for _, declaration := range e.file.Decls {
+				function, ok := declaration.(*ast.FuncDecl)
+				switch {
+				case ok && function.Name.Name == "init" && name == names[0]:
+					assigned(function.Body, set)
+					e.importSync()
+					e.replace(function.Name.Pos(), function.Name.End(), "initialize")
+					e.insert(function.Pos(), "var initialized sync.Once\n\n")
+				case ok && function.Body != nil && mentions(function.Body, set):
+					e.insert(function.Body.Lbrace+1, "initialized.Do(initialize);")
+				}
+			}
+			if len(e.edits) == 0 {
+				return nil, fmt.Errorf("%w: %s has no init, or does not use what it sets", errUnknown, name)
+			}
+			if edited[name], err = e.edited(); err != nil {
+				return nil, err
+			}
+		}
+		return edited, nil
+	}
+}
+
+// assigned adds the variables that a function sets.
+func assigned(body *ast.BlockStmt, set map[string]bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if assignment, ok := n.(*ast.AssignStmt); ok && assignment.Tok == token.ASSIGN {
+			for _, left := range assignment.Lhs {
+				if name, ok := left.(*ast.Ident); ok {
+					set[name.Name] = true
+				}
+			}
+		}
+		return true
+	})
+}
+
+// mentions reports whether a function uses one of some names.
+func mentions(body *ast.BlockStmt, names map[string]bool) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		name, ok := n.(*ast.Ident)
+		found = found || ok && names[name.Name]
+		return !found
+	})
+	return found
 }
 
 // expressions returns the package variables of a file that are set to a regular expression.

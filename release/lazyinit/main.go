@@ -1,6 +1,6 @@
-// Command lazyinit prepares a build in which two modules do at first use what they otherwise do at each start:
-// jsonschema compiles the meta-schemas of all drafts, and goldmark its regular expressions. That takes longer than
-// everything else in a short command.
+// Command lazyinit prepares a build in which modules do at first use what they otherwise do at each start: compile
+// meta-schemas and regular expressions, build tables, look for programs. That takes longer than everything else in a
+// short command.
 //
 // It copies the modules from the module cache into a folder below the current one, edits the copies by their syntax
 // trees, and writes a go.mod that replaces the modules:
@@ -34,6 +34,9 @@ func modules() []module {
 	return []module{
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{""}, compileMetaSchemasOnUse},
 		{"github.com/yuin/goldmark", []string{"parser", "util"}, compileExpressionsOnUse},
+		{"github.com/xeipuuv/gojsonschema", []string{""}, compileExpressionsOnUse},
+		{"github.com/itchyny/gojq", []string{""}, runInitOnUse("builtin.go", "compiler.go")},
+		{"github.com/atotto/clipboard", []string{""}, runInitOnUse("clipboard_unix.go")},
 	}
 }
 

@@ -20,14 +20,17 @@ func TestLazyBuild(t *testing.T) {
 	if err := prepare(folder, modules()); err != nil {
 		t.Fatal(err)
 	}
-	for _, edited := range []string{"jsonschema/draft.go", "goldmark/util/util.go", "goldmark/parser/html_block.go"} {
+	for _, edited := range []string{
+		"jsonschema/draft.go", "goldmark/util/util.go", "goldmark/parser/html_block.go",
+		"gojsonschema/format_checkers.go", "gojq/builtin.go", "clipboard/clipboard_unix.go",
+	} {
 		text, err := os.ReadFile(filepath.Join(folder, edited))
 		if err != nil || !strings.Contains(string(text), "sync.Once") {
 			t.Errorf("%s is not edited: %v", edited, err)
 		}
 	}
 	test := exec.Command("go", "test", "-vet=off", "-short", "-modfile", folder+"/go.mod",
-		"./pkg/jsonschema", "./pkg/tui/markdown")
+		"./pkg/jsonschema", "./pkg/tui/markdown", "./pkg/config", "./pkg/render")
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
