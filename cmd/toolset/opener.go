@@ -165,6 +165,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 		NoStartLimit: options.NoStartLimit,
 		Protocol:     a.Flags.Protocol,
 		MaxMessage:   loaded.Defaults.MaxMessage,
+		MaxStarts:    loaded.Defaults.MaxStarts,
 		StderrDir:    stores.State("stderr"),
 		Version:      build.Version(),
 		Secret:       a.Out.Mask.Add,

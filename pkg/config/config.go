@@ -206,6 +206,7 @@ type Defaults struct {
 	KeepAlive  time.Duration `config:"keepAlive" as:"limit"` // as a server's
 	MaxOutput  *int64        `config:"maxOutput"`            // bytes; nil means unset, 0 never to cut
 	MaxMessage int64         `config:"maxMessage"`
+	MaxStarts  int           `config:"maxStarts"` // servers that start at the same time
 	Retry      Retry         `config:"retry"`
 	Log        Log
 }

@@ -53,7 +53,9 @@ func (o *overdueStart) watch(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			o.look()
+			if o.look() == "" && o.dial.started != nil {
+				o.dial.started() // it computes, or waits: others need not
+			}
 		case <-silent.C:
 			if doing := o.link.Doing(); o.look() == "" && doing != "" {
 				o.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: o.Name, Text: doing})

@@ -41,6 +41,8 @@ type Options struct {
 	Attempts  int
 	Insists   bool
 	BaseDelay time.Duration
+	// MaxStarts is how many servers with a command start at the same time; zero means twice the number of processors.
+	MaxStarts int
 	// StartTimeout bounds the handshake of each attempt, and its tools/list. While a package manager fetches the server
 	// it does not count, for maxFetch at most.
 	StartTimeout time.Duration
@@ -104,6 +106,7 @@ type Options struct {
 type Pool struct {
 	mu      sync.Mutex // guards options.Answers
 	options Options
+	starts  *starts
 	roster  atomic.Pointer[roster]
 	noted   sync.Map          // what note has told
 	freshed sync.Map          // the keys of sessions that Fresh has ended
@@ -147,7 +150,7 @@ type opening struct {
 
 // NewPool returns a Pool of the servers that are not disabled; it starts nothing.
 func NewPool(list []*config.Server, options Options) *Pool {
-	p := &Pool{options: options}
+	p := &Pool{options: options, starts: newStarts(options.MaxStarts)}
 	known := &roster{entries: make(map[string]*entry), off: make(map[string]*config.Server)}
 	for _, server := range list {
 		if server.Disabled {
@@ -574,10 +577,16 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	}
 	attempts, delay := d.Attempts, d.BaseDelay
 	for attempt := 1; ; attempt++ {
+		started, err := p.starts.begin(ctx, d.launch)
+		if err != nil {
+			return nil, err
+		}
+		d.started = started
 		p.options.Bus.Emit(Attempt{
 			Head: wire.Now(server.Name), Attempt: attempt, Of: attempts, Limit: d.StartTimeout,
 		})
 		session, err := p.attempt(ctx, &d)
+		started()
 		if err == nil {
 			session.reopen = func(ctx context.Context) (*Session, error) { return p.Open(ctx, server.Name) }
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...) // from now on, its tools are called
