@@ -251,7 +251,7 @@ func readQuestion(ctx context.Context, o *streams.Streams, question string) (str
 }
 
 // open starts the servers whose tools the model may get. Where some do not answer the others will do, unless they were
-// asked for by name.
+// asked for by name; the tools of one that answers late are in the next request to the model.
 func (a *asking) open(ctx context.Context) error {
 	// Patterns that match only local tools need no server.
 	filter := a.filter
@@ -260,6 +260,7 @@ func (a *asking) open(ctx context.Context) error {
 	if len(a.options.tools) > 0 && len(filter.Servers)+len(filter.Patterns) == 0 {
 		return nil
 	}
+	filter.Responsive = !a.box.Chosen
 	opened, err := a.box.OpenForTools(ctx, "ask", filter)
 	if err != nil {
 		return err

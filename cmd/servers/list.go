@@ -297,7 +297,7 @@ func (s rows) connect(ctx context.Context, rows []*serverRow) (failed, err error
 	}
 	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "servers", Request: true})
 	defer done()
-	opened, err := box.StartServers(bounded, "connect", box.Pool.Names(), false)
+	opened, err := box.StartServers(bounded, "connect", box.Pool.Names(), box.Pool.OpenAll)
 	if err != nil {
 		return nil, err
 	}

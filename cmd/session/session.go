@@ -231,7 +231,7 @@ func (r sessionRun) start(
 	}
 	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "session", Request: true})
 	defer done()
-	opened, err := box.StartServers(bounded, "session", names, false)
+	opened, err := box.StartServers(bounded, "session", names, box.Pool.OpenAll)
 	if err != nil {
 		return err
 	}

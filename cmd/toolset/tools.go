@@ -32,6 +32,8 @@ type Filter struct {
 	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
 	// are.
 	Cached func(server *config.Server) (fits, known bool)
+	// Responsive leaves out servers that are silent while others are ready.
+	Responsive bool
 	// Opened is called when the servers are open, before those that failed are reported; nil for nothing to do.
 	Opened func()
 }
@@ -132,7 +134,14 @@ func (b *Set) OpenServers(ctx context.Context, verb string, filter Filter) ([]se
 	if searched && filter.Cached != nil && !slices.ContainsFunc(filter.Patterns, plain) {
 		names, left = b.leaveOut(names, filter)
 	}
-	opened, err := b.StartServers(ctx, verb, names, searched)
+	open := b.Pool.OpenAll
+	switch {
+	case searched:
+		open = b.Pool.Search
+	case filter.Responsive:
+		open = b.Pool.OpenResponsive
+	}
+	opened, err := b.StartServers(ctx, verb, names, open)
 	if err != nil {
 		return nil, err
 	}
@@ -206,21 +215,16 @@ func (b *Set) KeptMatch(filter Filter) func(*config.Server) (fits, known bool) {
 	}
 }
 
-// StartServers starts servers in parallel; searched says that they are all there are, and no one named any. The error
-// is an interruption; the caller reports the failures of servers.
+// StartServers starts servers with a method of the pool, and shows how far they are. The error is an interruption; the
+// caller reports the failures of servers.
 func (b *Set) StartServers(
-	ctx context.Context, verb string, names []string, searched bool,
+	ctx context.Context, verb string, names []string, open func(context.Context, ...string) []servers.Opened,
 ) ([]servers.Opened, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	stop := b.Opener.ShowProgress(verb)
-	var opened []servers.Opened
-	if searched {
-		opened = b.Pool.Search(ctx, names...)
-	} else {
-		opened = b.Pool.OpenAll(ctx, names...)
-	}
+	opened := open(ctx, names...)
 	stop()
 	late := GaveUp(ctx, "", "")
 	if fault.KindOf(late) == fault.KindInterrupted {

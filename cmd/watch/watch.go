@@ -123,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	defer o.Bus.Subscribe(w.take)()
 	ctx, done := exec.WithMaxTime(ctx, o.Flags.MaxTime, exec.TimeoutError{Tool: "watch", Request: true})
 	defer done()
-	opened, err := box.StartServers(ctx, "watch", names, false)
+	opened, err := box.StartServers(ctx, "watch", names, box.Pool.OpenAll)
 	if err != nil {
 		return err
 	}

@@ -57,8 +57,14 @@ func (o *overdueStart) watch(ctx context.Context) {
 				o.dial.started() // it computes, or waits: others need not
 			}
 		case <-silent.C:
-			if doing := o.link.Doing(); o.look() == "" && doing != "" {
+			if o.look() != "" {
+				continue
+			}
+			if doing := o.link.Doing(); doing != "" {
 				o.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: o.Name, Text: doing})
+			}
+			if o.dial.silent != nil {
+				o.dial.silent()
 			}
 		case <-ctx.Done():
 			return

@@ -134,7 +134,8 @@ type entry struct {
 // any of them, unless the server is stopped.
 type opening struct {
 	server  string
-	tried   chan struct{} // closed when the first attempt has ended
+	tried   chan struct{} // closed when the first attempt has ended, or the server is silent
+	silent  chan struct{} // closed when the server has not answered for a while, or done is
 	done    chan struct{} // closed when session or err is set
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -246,15 +247,17 @@ func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 		return before
 	}
 	o := &opening{
-		server: e.server.Name, tried: make(chan struct{}), done: make(chan struct{}), searched: searched,
+		server: e.server.Name, searched: searched,
+		tried: make(chan struct{}), silent: make(chan struct{}), done: make(chan struct{}),
 	}
 	// The first caller may leave while others wait.
 	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	o.join(ctx)
 	e.opening = o
-	tried := sync.OnceFunc(func() { close(o.tried) })
+	tried, silent := sync.OnceFunc(func() { close(o.tried) }), sync.OnceFunc(func() { close(o.silent) })
 	go func() {
 		defer tried() // after done, so that who sees it knows whether there is another attempt
+		defer silent()
 		defer o.end()
 		if before != nil { // else two processes could want the same device or port
 			<-before.done
@@ -262,7 +265,10 @@ func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 				before.session.Close(o.ctx)
 			}
 		}
-		o.session, o.err = p.connect(o, e.server, tried)
+		o.session, o.err = p.connect(o, e.server, tried, func() {
+			tried()
+			silent()
+		})
 	}()
 	return o
 }
@@ -333,6 +339,25 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 func (p *Pool) Search(ctx context.Context, names ...string) []Opened {
 	p.beginAll(ctx, names, nil)
 	return p.OpenAll(ctx, names...)
+}
+
+// OpenResponsive does what OpenAll does, but leaves out servers that have been silent for a while if another one is
+// ready. They go on starting, and their tools appear once they answer.
+func (p *Pool) OpenResponsive(ctx context.Context, names ...string) []Opened {
+	openings := p.beginAll(ctx, names, nil)
+	_ = waitAll(ctx, openings, func(o *opening) chan struct{} { return o.silent })
+	var responsive []string
+	ready := false
+	for _, o := range openings {
+		if wire.Closed(o.done) {
+			responsive = append(responsive, o.server)
+			ready = ready || o.err == nil
+		}
+	}
+	if !ready {
+		responsive = names
+	}
+	return p.OpenAll(ctx, responsive...)
 }
 
 // OpenTried opens the named servers in parallel, or all where none is named, and returns, in their order, the outcome
@@ -439,7 +464,7 @@ func (p *Pool) findOnAll(
 	return nil, p.unreached(err, openings, owners)
 }
 
-// triedOf returns the channel that is closed when the first attempt has ended.
+// triedOf returns the channel that is closed when the first attempt has ended, or takes long.
 func triedOf(o *opening) chan struct{} { return o.tried }
 
 // chosen returns tool, and warns where the plain name could mean another one: a built-in tool, or that of a server that
@@ -568,8 +593,8 @@ func unknown(err error) bool {
 }
 
 // connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; it calls tried before the wait for another
-// attempt.
-func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Session, error) {
+// attempt, and silent if the server does not answer for a while.
+func (p *Pool) connect(o *opening, server *config.Server, tried, silent func()) (*Session, error) {
 	ctx := o.ctx
 	d, err := p.prepare(ctx, server)
 	if err != nil {
@@ -581,7 +606,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		if err != nil {
 			return nil, err
 		}
-		d.started = started
+		d.started, d.silent = started, silent
 		p.options.Bus.Emit(Attempt{
 			Head: wire.Now(server.Name), Attempt: attempt, Of: attempts, Limit: d.StartTimeout,
 		})

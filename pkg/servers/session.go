@@ -59,6 +59,8 @@ type dial struct {
 	enough context.Context // ends a start that waits for an answer; nil for none
 	// started lets other servers start; nil for a start outside any Pool. It may be called again.
 	started func()
+	// silent is called when the server has not answered for a while; nil for a start outside any Pool.
+	silent func()
 	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
 	join func(ctx context.Context) (*held, error)
 }

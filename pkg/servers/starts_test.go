@@ -2,10 +2,13 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 )
 
 // resolved returns how to start a command line.
@@ -67,5 +70,37 @@ func TestPackagesAreDownloadedOnce(t *testing.T) {
 	end()
 	if _, err := s.begin(t.Context(), resolved("npx @acme/files")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSilentServerDelaysNoOther: a server that stays silent is left to start while another one can be used, and is
+// waited for where there is no other (MCP-5).
+func TestSilentServerDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	bus := &exec.Bus{}
+	pool := NewPool([]*config.Server{
+		{Name: "good", Command: fakeProgram(t), Args: []string{"good"}},
+		{Name: "silent", Command: fakeProgram(t), Args: []string{"silent"}},
+	}, Options{
+		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), Attempts: 1, Elsewhere: time.Millisecond,
+		StartTimeout: ample,
+	})
+	defer pool.Close(t.Context())
+	if _, err := pool.Open(t.Context(), "good"); err != nil {
+		t.Fatal(err)
+	}
+	opened := pool.OpenResponsive(t.Context(), "good", "silent")
+	if len(opened) != 1 || opened[0].Server != "good" || opened[0].Err != nil {
+		t.Errorf("%+v", opened)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer bus.Subscribe(func(event exec.Event) {
+		if notice, ok := event.(exec.Notice); ok && notice.Server == "silent" {
+			cancel(errors.New("it has been silent for a while"))
+		}
+	})()
+	pool.Stop(t.Context(), "silent")
+	if opened = pool.OpenResponsive(ctx, "silent"); len(opened) != 1 || opened[0].Err == nil {
+		t.Errorf("%+v", opened)
 	}
 }
