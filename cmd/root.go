@@ -79,8 +79,7 @@ func (a *App) run(args []string) int {
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a.factory)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		// Setting them takes a twentieth of the start of any other command.
-		complete.Completer{Tools: a.factory.Tools}.SetAll(root)
+		complete.Completer{Tools: a.factory.Tools}.Set(root, args[1:])
 	}
 	a.factory.Line.Args = args
 	root.SetArgs(args)

@@ -157,9 +157,21 @@ func Servers(tools *toolset.Opener, most int) cobra.CompletionFunc {
 // Completer lets shells complete what is typed.
 type Completer struct{ Tools *toolset.Opener }
 
-// SetAll gives every command what completes its arguments and the values of its flags. Shells write completions
-// to the terminal as they are, and names come from servers and from files of strangers, so they are made safe.
-func (c Completer) SetAll(cmd *cobra.Command) {
+// Set gives the command that is completed, and its parents, whose flags it has too, what completes arguments and the
+// values of flags. args is the command line after cobra's own command, with what is typed last. Shells write
+// completions to the terminal as they are, and names come from servers and from files of strangers, so they are made
+// safe.
+func (c Completer) Set(root *cobra.Command, args []string) {
+	completed, _, err := root.Find(args[:max(0, len(args)-1)]) // as cobra finds it
+	if err != nil {
+		return
+	}
+	for cmd := completed; cmd != nil; cmd = cmd.Parent() {
+		c.set(cmd)
+	}
+}
+
+func (c Completer) set(cmd *cobra.Command) {
 	if complete := cmd.ValidArgsFunction; len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = func(
 			cmd *cobra.Command, args []string, typed string,
@@ -175,9 +187,6 @@ func (c Completer) SetAll(cmd *cobra.Command) {
 		}
 	}
 	c.setFlagCompletions(cmd)
-	for _, sub := range cmd.Commands() {
-		c.SetAll(sub)
-	}
 }
 
 // safeCompletions makes completions safe for a terminal. It leaves out names with control characters and those that

@@ -232,6 +232,11 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 	if n, _ := fmt.Sscanf(string(head), headFormat, &indexSize, &indexSum, &bodySize, &bodySum); n != 4 {
 		return nil, errBroken
 	}
+	// Most files lack the text; the buffer often holds the whole index, so that it is neither copied nor summed.
+	if peeked, err := reader.Peek(max(0, min(indexSize, reader.Size()))); err == nil && len(peeked) == indexSize &&
+		!bytes.Contains(peeked, has) {
+		return nil, fs.ErrNotExist
+	}
 	index, err := part(reader, indexSize, indexSum)
 	if err != nil {
 		return nil, err
