@@ -17,7 +17,12 @@ const completedTools = `[{"name":"set_mode","description":"Sets the mode.","inpu
 	"deviceName":{"type":"string","description":"which device"},
 	"mode":{"type":"string","enum":["heat","cool","two words"]},
 	"options":{"type":"object","properties":{"quiet":{"type":"boolean"},"level":{"type":"integer","default":5}}}},
-	"required":["deviceName"]}}]`
+	"required":["deviceName"]}},
+	{"name":"read_text","inputSchema":{"type":"object","properties":{
+	"path":{"type":"string"},"other_files":{"type":"array","items":{"type":"string"}},
+	"input":{"type":"string","format":"file-path"},"target":{"type":"string","description":"A path to write to."},
+	"route":{"type":"string","description":"The path of a URL."},"profile":{"type":"string"},
+	"outputDir":{"type":"string"},"maxFile":{"type":"integer"}}}}]`
 
 // typedLines are what a person types, with tabs, and the arguments that the tool then gets.
 var typedLines = []struct{ typed, want string }{
@@ -29,6 +34,8 @@ var typedLines = []struct{ typed, want string }{
 	{"toolx call good__set_mode deviceName=@no\t\n", `{"deviceName":"from a file"}`},
 	{"toolx call good__set_mode --arg de\tx --log-level inf\t --arg mode=c\t\n", `{"deviceName":"x","mode":"cool"}`},
 	{"toolx call set_mode deviceName=x mode=tw\t\n", `{"deviceName":"x","mode":"two words"}`},
+	{"toolx call read_text path=no\t\n", `{"path":"note.txt"}`},
+	{"toolx call read_text path=./no\t target=sub/in\t\n", `{"path":"./note.txt","target":"sub/inner.txt"}`},
 	{"toolx call set_mode deviceName=x -- fakeser\tgood --tools tools.j\t\n", `{"deviceName":"x"}`},
 }
 
@@ -37,10 +44,14 @@ func shellFolder(t *testing.T) (folder string, env []string) {
 	t.Helper()
 	folder, env = emptyFolder(t), homeVariables(t.TempDir())
 	for name, text := range map[string]string{
-		"toolx.yaml": "servers: {good: {command: fakeserver, args: [good, --tools, tools.json]}}\n",
-		"tools.json": completedTools,
-		"note.txt":   "from a file",
+		"toolx.yaml":    "servers: {good: {command: fakeserver, args: [good, --tools, tools.json]}}\n",
+		"tools.json":    completedTools,
+		"note.txt":      "from a file",
+		"sub/inner.txt": "",
 	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -136,6 +147,18 @@ func TestScriptsAskForCompletions(t *testing.T) {
 		{"call good__set_mode options.level=", []string{"options.level=5"}},
 		{"call good__set_mode deviceName=@n", []string{"deviceName=@note.txt"}},
 		{"call good__set_mode deviceName=", nil},
+		{"call read_text path=no", []string{"path=note.txt"}},
+		{"call read_text path=s", []string{"path=sub/"}},
+		{"call read_text path=sub/", []string{"path=sub/inner.txt"}},
+		{"call read_text other_files=n", []string{"other_files=note.txt"}},
+		{"call read_text input=n", []string{"input=note.txt"}},
+		{"call read_text target=n", []string{"target=note.txt"}},
+		{"call read_text --arg path=n", []string{"path=note.txt"}},
+		{"call read_text path:=n", nil},
+		{"call read_text route=n", nil},
+		{"call read_text outputDir=n", []string{"outputDir=note.txt"}},
+		{"call read_text profile=n", nil},
+		{"call read_text maxFile=n", nil},
 		{"call good__set_mode --args {\"mode\":\"heat\"} m", nil},
 		{"call gone__", nil},
 		{"call good__set_mode -- fakeserv", []string{"fakeserver"}},

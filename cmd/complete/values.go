@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -112,8 +113,56 @@ func completeParameter(
 	if file, isFile := strings.CutPrefix(value, "@"); isFile && !isJSON && !strings.HasPrefix(file, "@") {
 		return completeFileAfter(name+"=@", file)
 	}
-	return values(shapeAt(shape, path), isJSON, name+"=", value),
-		cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	parameter := shapeAt(shape, path)
+	found := values(parameter, isJSON, name+"=", value)
+	if !isJSON && isPath(path, parameter) {
+		files, directive := completeFileAfter(name+"=", value)
+		return append(found, files...), directive
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// isPath reports whether a parameter, or an element of it, is the path of a file or folder, by its name, format or
+// description.
+func isPath(name string, shape *jsonschema.Shape) bool {
+	if shape == nil {
+		return false
+	}
+	description := shape.Description
+	if shape.Kind == jsonschema.ShapeArray && shape.Items != nil {
+		name, shape = strings.TrimSuffix(name, "s"), shape.Items.Shape()
+	}
+	return shape.Kind == jsonschema.ShapeText &&
+		(namesPath(name) || namesPath(shape.Format) || describesPath(description))
+}
+
+// namesPath reports whether the last word of a name is one for a file or folder: path, input_file, outputDir.
+func namesPath(name string) bool {
+	if name == strings.ToUpper(name) {
+		name = strings.ToLower(name)
+	}
+	begins := func(r rune) bool { return unicode.IsUpper(r) || !unicode.IsLetter(r) }
+	begin := max(0, strings.LastIndexFunc(name, begins))
+	switch strings.ToLower(strings.TrimLeft(name[begin:], "_-. ")) {
+	case "path", "file", "filename", "filepath", "directory", "folder", "dir":
+		return true
+	}
+	return false
+}
+
+// describesPath reports whether a description has the word path, and none for something else with a path.
+func describesPath(description string) bool {
+	var path bool
+	between := func(r rune) bool { return !unicode.IsLetter(r) }
+	for _, word := range strings.FieldsFunc(strings.ToLower(description), between) {
+		switch word {
+		case "path", "filepath":
+			path = true
+		case "url", "uri", "json", "http":
+			return false
+		}
+	}
+	return path
 }
 
 // parameters are the names of parameters that complete what is typed.
