@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"net/netip"
 	"os"
 	"slices"
@@ -49,13 +50,15 @@ func opened(tree []Process) map[string]int {
 // they listen, or those to which they connect, each with the process that does. What is connected to a port on which
 // they listen came from the other side.
 func sockets(tree []Process, owners map[string]int, state socketState) []string {
-	if len(tree) == 0 {
-		return nil
+	if len(tree) == 0 || !slices.ContainsFunc(slices.Collect(maps.Keys(owners)), isSocket) {
+		return nil // without a look at the system's tables: the kernel takes milliseconds for each
 	}
 	var found []string
 	served := make(map[uint16]bool)
-	for own := range socketsNear(tree[0].PID, listening) {
-		served[own.other.Port()] = state == connected
+	if state == connected {
+		for own := range socketsNear(tree[0].PID, listening) {
+			served[own.other.Port()] = true
+		}
 	}
 	for socket, inode := range socketsNear(tree[0].PID, state) {
 		if owner := owners["socket:["+inode+"]"]; owner != 0 && !served[socket.own.Port()] {
@@ -65,6 +68,8 @@ func sockets(tree []Process, owners map[string]int, state socketState) []string 
 	slices.Sort(found)
 	return slices.Compact(found)
 }
+
+func isSocket(openFile string) bool { return strings.HasPrefix(openFile, "socket:[") }
 
 // socket is a TCP socket: its own address, and the one that it is about, which is that of the other side, or its own if
 // it listens.
