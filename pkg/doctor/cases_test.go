@@ -50,6 +50,9 @@ func TestCases(t *testing.T) {
 				if goos := one.Get("os"); goos != "" && goos != runtime.GOOS {
 					t.Skip("only on " + goos)
 				}
+				if testing.Short() && one.Get("fake") == "pages-huge" {
+					t.Skip("-short leaves out large input")
+				}
 				selection := doctor.Selection{}
 				if one.Get("beside") != "" {
 					selection.Only = []string{"stdout-*"}

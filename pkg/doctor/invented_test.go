@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -43,22 +42,34 @@ func TestEachFolderHasWholeChecks(t *testing.T) {
 	elsewhere := map[string]string{ // what takes several clients' files
 		"client-entries-differ": "doctor-clients", "client-file-ignored": "doctor-clients",
 	}
+	named := make(map[string]map[string]bool) // by folder, the ids and other names in its tests and cases
 	for _, one := range Checks() {
 		folder := filepath.Dir(filepath.FromSlash(pathOfPage(one)))
-		tests, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if script := elsewhere[one.ID]; script != "" {
-			tests = append(tests, filepath.Join("..", "..", "testdata", "script", script+".txtar"))
+			folder = filepath.Join("..", "..", "testdata", "script", script+".txtar")
 		}
-		var all strings.Builder
-		for _, file := range append(tests, filepath.Join(folder, "cases.txt")) {
-			text, _ := os.ReadFile(file) // a family may do without cases
-			all.Write(text)
+		if named[folder] == nil {
+			named[folder] = namesInTests(t, folder)
 		}
-		if !regexp.MustCompile(`(^|[^a-z-])` + one.ID + `($|[^a-z-])`).MatchString(all.String()) {
+		if !named[folder][one.ID] {
 			t.Errorf("%s: no test or case in %s names it", one.ID, folder)
 		}
 	}
+}
+
+// namesInTests returns the names, such as ids of checks, in a script, or in the tests and cases of a folder.
+func namesInTests(t *testing.T, place string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(place, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]bool)
+	for _, file := range append(files, filepath.Join(place, "cases.txt"), place) {
+		text, _ := os.ReadFile(file) // a family may do without cases
+		for _, name := range regexp.MustCompile(`[a-z0-9-]+`).FindAllString(string(text), -1) {
+			names[name] = true
+		}
+	}
+	return names
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,14 @@ import (
 type Mode struct {
 	Name string // what to type: kebab-case, stable
 	Help string // one line
+}
+
+// Heavy reports whether a server in this mode writes megabytes, makes much work, or leaves processes: what it costs a
+// client shows only where the client is a process of its own.
+func (m Mode) Heavy() bool {
+	return slices.ContainsFunc([]string{
+		"huge", "flood", "endless", "wide", "grows", "0k", "burst", "deep", "slow-regex", "grandchild", "hold", "ignore",
+	}, func(word string) bool { return strings.Contains(m.Name, word) })
 }
 
 // Modes returns every mode in the order of --list. Several modes combine where
