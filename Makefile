@@ -20,8 +20,13 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 
 # Packages that start no goroutine, and share nothing that changes but what is made once. Under the race detector, which
 # would find nothing, their tests take ten times as long.
-SEQUENTIAL := toolx/pkg/cause toolx/pkg/convert toolx/pkg/doctor/culprit toolx/pkg/doctor/wire toolx/pkg/tui/form \
-  toolx/pkg/tui/watch
+SEQUENTIAL := toolx/pkg/cause toolx/pkg/convert toolx/pkg/doctor/checks/tool toolx/pkg/doctor/culprit \
+  toolx/pkg/doctor/wire toolx/pkg/tui/form toolx/pkg/tui/result toolx/pkg/tui/watch
+
+# Packages with tests that only give one goroutine much to do. Under the race detector, -short leaves these out; then
+# all of their tests run without it.
+LARGE := toolx/cmd/watch toolx/pkg/config toolx/pkg/doctor toolx/pkg/exec toolx/pkg/jsonschema toolx/pkg/servers/proxy \
+  toolx/pkg/tui
 
 # A race binary sleeps for a second at its exit otherwise, and tests start many. With huge pages, it starts faster.
 export GORACE ?= atexit_sleep_ms=0 no_huge_pages_for_shadow=0
@@ -54,12 +59,13 @@ test-fast: ## run the fast tests, without npm and the race detector (3 minutes)
 test: $(SERVERS) ## vet, then run all tests, with real servers and oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
-	$(GO) test -vet=off $(SEQUENTIAL)
+	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL) $(LARGE),$(shell $(GO) list ./...))
+	$(GO) test -vet=off $(RACE) -short -timeout 30m $(LARGE)
+	$(GO) test -vet=off -timeout 30m $(SEQUENTIAL) $(LARGE)
 	@$(MAKE) --no-print-directory test-oracles
 
 test-real: $(SERVERS) ## test with published servers, as before a release (5 minutes)
-	$(GO) test -vet=off -count=1 -timeout 30m ./cmd -run 'Real|Official|TypeScript' -matrix
+	$(GO) test -vet=off -count=1 -timeout 30m ./cmd -run 'Real|Official|TypeScript|SurvivesEvery' -matrix
 
 # What passes today must pass on any day, in any zone and locale: these tests are built
 # with a clock of their own, 500 days ahead. PACKAGES=./... runs all of them. -l is explained at vet-systems.

@@ -55,6 +55,9 @@ func TestWatched(t *testing.T) {
 // TestWatchQueueIsBounded proves that notifications do not pile up while stdout is not
 // read: those that have no room are dropped, and the rest of stderr says how many.
 func TestWatchQueueIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out large input")
+	}
 	for name, test := range map[string]struct {
 		size, count, kept int
 	}{

@@ -51,6 +51,9 @@ func TestEntriesAreBounded(t *testing.T) {
 // TestYAMLIsBounded proves that a text is refused before the lexer has made more than a few times as many tokens as are
 // allowed: each takes more than 200 bytes (CFG-3).
 func TestYAMLIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out large input")
+	}
 	fill := func(pattern string) string { return "servers: " + strings.Repeat(pattern, (maxYAML-100)/len(pattern)) }
 	const deep, many = "values are nested more than 200 deep", "too large for YAML (more than 50000 tokens)"
 	for _, test := range []struct{ name, text, said string }{

@@ -496,6 +496,9 @@ func TestUncheckedPatternWarns(t *testing.T) {
 // VAL-2: any number of unknown parameters is passed on, the first of them named.
 // A quadratic step anywhere would keep this test busy for a minute.
 func TestManyUnknownParameters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out large input")
+	}
 	const many = 20_000
 	members := make([]string, many)
 	for i := range members {

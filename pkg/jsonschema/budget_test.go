@@ -35,6 +35,14 @@ func (c endsAfter) Err() error {
 	return nil
 }
 
+// large skips a test that only gives one goroutine much to do. Under the race detector, it would take ten times as long.
+func large(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out large input")
+	}
+}
+
 // All work on a schema ends with its context, also one that ends in the middle of the work.
 func TestWorkEndsWithItsContext(t *testing.T) {
 	t.Parallel()
@@ -90,6 +98,7 @@ func TestCompileOutlivesItsFirstCaller(t *testing.T) {
 // What counts is what a schema object looks at, and not only how often it is applied.
 func TestWideStepsCount(t *testing.T) {
 	t.Parallel()
+	large(t)
 	var options, required strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&options, `,"v%d"`, i)
@@ -129,6 +138,7 @@ func TestWideStepsCount(t *testing.T) {
 // A question about a name ends, however many patterns a schema has: it counts as known then.
 func TestMatchingNamesIsBounded(t *testing.T) {
 	t.Parallel()
+	large(t)
 	var list strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&list, `,"^(a|aa){0,900}b%d$":{"type":"integer"}`, i)
@@ -160,6 +170,7 @@ func TestLargeProgram(t *testing.T) {
 // A refusal stays one when there are too many steps to say in what.
 func TestReportIsBounded(t *testing.T) {
 	t.Parallel()
+	large(t)
 	var alternatives strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&alternatives, `,{"$ref":"#/$defs/wide","title":"%d"}`, i)
@@ -204,6 +215,7 @@ func TestDescribingSpendsSteps(t *testing.T) {
 // The search for an example of which each part requires as many others ends with its steps, and says so.
 func TestExampleOfManyRequired(t *testing.T) {
 	t.Parallel()
+	large(t)
 	if got, err := manyRequired().Example(t.Context()); !errors.Is(err, ErrSteps) || len(got) > 4*maxExampleSize {
 		t.Errorf("the error is %v, the example has %d bytes", err, len(got))
 	}

@@ -70,6 +70,7 @@ func TestExampleThatCannotBe(t *testing.T) {
 // A schema can ask for any number of elements of any length: an example is bounded in
 // what is made for it, whatever time there is, and says when it does not fit.
 func TestExampleIsBounded(t *testing.T) {
+	large(t)
 	const many = "1000000000"
 	for name, of := range map[string]string{
 		"long text":          `{"type":"string","minLength":` + many + `}`,

@@ -10,6 +10,7 @@ import (
 // TestUnevaluatedIsBounded proves that a schema whose alternatives each take a set of all names of the arguments is
 // given up by a count, before the sets are made (VAL-3), and that schemas as people write them are not.
 func TestUnevaluatedIsBounded(t *testing.T) {
+	large(t)
 	object := func(names int) json.RawMessage {
 		var text strings.Builder
 		for i := range names {

@@ -333,6 +333,9 @@ func TestSuggestions(t *testing.T) {
 // At every size the frame fills the screen exactly, whatever is selected, with all that
 // can stand at the end of its page.
 func TestFramesOfFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out what draws many screens")
+	}
 	d := library(t)
 	for _, size := range [][2]int{{40, 12}, {41, 13}, {79, 24}, {80, 16}, {80, 20}, {120, 40}, {200, 60}} {
 		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})

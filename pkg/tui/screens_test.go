@@ -332,6 +332,9 @@ func chatter() []exec.Event {
 // Every screen fits, and has only what the terminal can show. With -screens it is drawn as a picture to be looked at,
 // on every kind of terminal.
 func TestScreens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out what draws many screens")
+	}
 	for kind, look := range looks() {
 		if *screens == "" && look.color && !look.ascii {
 			continue // these can show everything
