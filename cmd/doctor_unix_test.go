@@ -87,8 +87,8 @@ func leftBehind(t *testing.T, file string, givenUp bool) []int {
 const maxDoctorMemory = 256 << 20
 
 // TestDoctorSurvivesEveryServer visits a fake server in each of its heavy modes: the doctor ends by itself with one
-// valid document, no check crashes, its memory is bounded and no process is left. With -matrix, it visits all modes; the
-// doctor's TestEveryMode examines them in its own process. A line without an end costs 25 s of a processor.
+// valid document, no check crashes, its memory is bounded and no process is left. With -matrix, it visits all modes.
+// Otherwise TestEveryMode of package doctor examines the others, and the line without an end, which takes 25 s here.
 func TestDoctorSurvivesEveryServer(t *testing.T) {
 	t.Parallel()
 	long(t)

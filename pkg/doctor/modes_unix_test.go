@@ -44,7 +44,9 @@ func TestEveryMode(t *testing.T) {
 			report := doctor.Judge(fleet, doctor.Selection{})
 			broken(t, report)
 			unreachable := report.Status == doctor.StatusUnreachable
-			failed := slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Severity == check.Error })
+			failed := slices.ContainsFunc(report.Findings, func(f check.Finding) bool {
+				return f.Severity == check.Error
+			})
 			if len(report.Checks) == 0 || unreachable && !failed {
 				t.Errorf("%d checks, and no error says why the server is %s", len(report.Checks), report.Status)
 			}

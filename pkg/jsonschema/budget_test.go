@@ -35,7 +35,7 @@ func (c endsAfter) Err() error {
 	return nil
 }
 
-// large skips a test that only gives one goroutine much to do. Under the race detector, it would take ten times as long.
+// large skips a test that only gives one goroutine much to do, which takes ten times as long under the race detector.
 func large(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

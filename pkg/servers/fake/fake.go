@@ -25,7 +25,7 @@ type Mode struct {
 	Help string // one line
 }
 
-// Heavy reports whether a server in this mode writes megabytes, makes much work, or leaves processes: what it costs a
+// Heavy reports whether a server in this mode writes megabytes, makes much work, or leaves processes. What that costs a
 // client shows only where the client is a process of its own.
 func (m Mode) Heavy() bool {
 	return slices.ContainsFunc([]string{
