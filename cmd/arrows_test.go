@@ -22,7 +22,7 @@ func arrows() map[string][]string {
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/servers/daemon", "pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
@@ -60,6 +60,9 @@ func arrows() map[string][]string {
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
+		"pkg/servers/daemon":              {"pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/fault", "pkg/procs", "pkg/rawjson", "pkg/state", "pkg/words"},
+		"pkg/servers/protocol":            {"pkg/servers/http", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},
+		"pkg/servers/serverstest":         {"pkg/servers/fake", "pkg/config", "pkg/exec"},
 		"pkg/servers/diagnose":            {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/servers/http":                {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/state", "pkg/words"},
 		"pkg/servers/proxy":               {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/guard", "pkg/rawjson"},
@@ -87,7 +90,8 @@ func arrows() map[string][]string {
 	for folder, allowed := range table {
 		if slices.Contains(allowed, "pkg/servers") {
 			table[folder] = append(allowed,
-				"pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose", "pkg/servers/wire")
+				"pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose",
+				"pkg/servers/wire")
 		}
 	}
 	return table
@@ -121,7 +125,7 @@ func owners() map[string][]string {
 	return map[string][]string{
 		"os.Exit": {"."},
 		// builtin: the system's volume; tui: the editor, the pager; auth: the browser
-		"os/exec":                               {"pkg/servers", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
+		"os/exec":                               {"pkg/servers/daemon", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
 		"github.com/spf13/cobra":                {"cmd"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},

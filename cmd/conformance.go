@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -96,7 +96,7 @@ func runConformance(ctx context.Context, o conformanceOptions) error {
 		return err
 	}
 	o.Flags.Config = []string{file}
-	answers := &person.AnswerFlags{Elicit: string(servers.Accept)}
+	answers := &person.AnswerFlags{Elicit: string(protocol.Accept)}
 	box, err := o.Tools.Open(toolset.Options{ConfigOnly: true, Answers: answers})
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func runConformance(ctx context.Context, o conformanceOptions) error {
 
 // awaitStream returns a function that waits until a session of the older era has asked for its stream of messages, as
 // it does on the way. A person does not call a tool that quickly; the suite would take one stream for the other.
-func awaitStream(ctx context.Context, bus *exec.Bus) func(*servers.Session) {
+func awaitStream(ctx context.Context, bus *exec.Bus) func(*protocol.Session) {
 	asked := make(chan struct{}, 1)
 	bus.Subscribe(func(event exec.Event) {
 		if exchange, is := event.(wire.HTTPExchange); is && exchange.Verb == http.MethodGet {
@@ -123,7 +123,7 @@ func awaitStream(ctx context.Context, bus *exec.Bus) func(*servers.Session) {
 			}
 		}
 	})
-	return func(session *servers.Session) {
+	return func(session *protocol.Session) {
 		if mcp.IsModernProtocol(session.Protocol) {
 			return
 		}
@@ -169,7 +169,7 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 // callAll calls what the context wants called, else every tool with arguments that fit
 // its schema, and returns the first failure.
 func (o conformanceOptions) callAll(
-	ctx context.Context, box *toolset.Set, session *servers.Session, given conformanceContext,
+	ctx context.Context, box *toolset.Set, session *protocol.Session, given conformanceContext,
 ) error {
 	var first error
 	call := func(tool string, arguments json.RawMessage) {
@@ -202,7 +202,7 @@ func (o conformanceOptions) callAll(
 	return first
 }
 
-func readFirstResource(ctx context.Context, session *servers.Session) error {
+func readFirstResource(ctx context.Context, session *protocol.Session) error {
 	if session.Capabilities.Resources == nil {
 		return nil
 	}
@@ -213,7 +213,7 @@ func readFirstResource(ctx context.Context, session *servers.Session) error {
 	return err
 }
 
-func getFirstPrompt(ctx context.Context, session *servers.Session) error {
+func getFirstPrompt(ctx context.Context, session *protocol.Session) error {
 	if session.Capabilities.Prompts == nil {
 		return nil
 	}

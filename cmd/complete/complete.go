@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -125,7 +125,7 @@ func denied(server *config.Server, entry catalog.Entry) bool {
 	if !server.Guards.Says() {
 		return false
 	}
-	tool, err := servers.DescribeTool(server, entry.Definition())
+	tool, err := protocol.DescribeTool(server, entry.Definition())
 	return err != nil || tool.Denied() != nil
 }
 

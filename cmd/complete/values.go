@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -58,11 +58,11 @@ func describedTool(c *toolset.Offline, name string) *exec.Tool {
 		kept := c.Store.Read(server.Identity())
 		plain := strings.TrimPrefix(name, server.Name+exec.Separator)
 		if entry := kept.List(catalog.Prompts).Find(plain); entry != nil {
-			prompt, _ := servers.DescribePrompt(server, entry.Definition())
+			prompt, _ := protocol.DescribePrompt(server, entry.Definition())
 			return prompt
 		}
 		if entry := kept.List(catalog.Templates).Find(plain); entry != nil {
-			template, _ := servers.DescribeTemplate(server, entry.Definition())
+			template, _ := protocol.DescribeTemplate(server, entry.Definition())
 			return template
 		}
 	}

@@ -30,7 +30,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/reload"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui"
 	"toolx/pkg/words"
 )
@@ -346,7 +346,7 @@ func (d *development) life(ctx context.Context) error {
 }
 
 // tellEnd reports a server that has exited.
-func (d *development) tellEnd(session *servers.Session) error {
+func (d *development) tellEnd(session *protocol.Session) error {
 	d.tools.Out.ShowError(d.tools.Out.Masked(session.Err()))
 	return d.print("ended; it is started again when a file changes")
 }

@@ -23,6 +23,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // listingOptions say what of a server's lists beside tools is shown, and how.
@@ -46,7 +47,7 @@ type Listing struct {
 	Kind   catalog.Kind
 	Member string // of the JSON output
 	Method string
-	List   func(*servers.Session, context.Context) ([]json.RawMessage, error)
+	List   func(*protocol.Session, context.Context) ([]json.RawMessage, error)
 	Entry  func(definition json.RawMessage) render.Entry
 }
 
@@ -209,7 +210,7 @@ func listAll(
 
 // listOne returns what one server lists, as far as the filter selects it.
 func listOne(
-	ctx context.Context, b *toolset.Set, session *servers.Session, filter toolset.Filter, c Listing,
+	ctx context.Context, b *toolset.Set, session *protocol.Session, filter toolset.Filter, c Listing,
 ) ([]render.Entry, error) {
 	result := b.Executor.Do(ctx, exec.Operation{
 		Name: c.Method, Server: session.Name, Method: c.Method, Timeout: b.Flags.Timeout, MaxTime: b.Flags.MaxTime,

@@ -21,7 +21,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -61,7 +61,7 @@ func (o *AnswerFlags) Opener() func(context.Context, string) error {
 
 // User is how the user is asked; a function that is nil cannot ask.
 type User struct {
-	Elicit func(context.Context, *servers.Elicitation) (*servers.Elicited, error)
+	Elicit func(context.Context, *protocol.Elicitation) (*protocol.Elicited, error)
 	Sample sampleFunc
 }
 
@@ -72,7 +72,7 @@ func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 	}
 	user := &User{Sample: k.sample}
 	if os.Getenv("TERM") != "dumb" { // which cannot show a form
-		user.Elicit = func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+		user.Elicit = func(ctx context.Context, asked *protocol.Elicitation) (*protocol.Elicited, error) {
 			return k.Elicit(ctx, asked, !o.NoBrowser)
 		}
 	}
@@ -81,7 +81,7 @@ func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 
 // Lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots
 // (--root).
-func Lacking(answers servers.Answers) string {
+func Lacking(answers protocol.Answers) string {
 	var missing []string
 	for _, one := range []struct {
 		there bool
@@ -102,14 +102,14 @@ func Lacking(answers servers.Answers) string {
 }
 
 // RootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
-func RootsOf(folders []string) ([]servers.Root, error) {
+func RootsOf(folders []string) ([]protocol.Root, error) {
 	if folders == nil {
 		return nil, nil
 	}
-	roots := []servers.Root{}
+	roots := []protocol.Root{}
 	for _, folder := range folders {
 		if strings.HasPrefix(folder, "file://") {
-			roots = append(roots, servers.Root{URI: folder, Name: filepath.Base(folder)})
+			roots = append(roots, protocol.Root{URI: folder, Name: filepath.Base(folder)})
 			continue
 		}
 		absolute, err := filepath.Abs(folder)
@@ -124,13 +124,13 @@ func RootsOf(folders []string) ([]servers.Root, error) {
 			path = "/" + path // file:///C:/…
 		}
 		uri := url.URL{Scheme: "file", Path: path}
-		roots = append(roots, servers.Root{URI: uri.String(), Name: filepath.Base(absolute)})
+		roots = append(roots, protocol.Root{URI: uri.String(), Name: filepath.Base(absolute)})
 	}
 	return roots, nil
 }
 
 // FoldersOf returns the folders that roots name; nil for nil.
-func FoldersOf(roots []servers.Root) []string {
+func FoldersOf(roots []protocol.Root) []string {
 	if roots == nil {
 		return nil
 	}
@@ -212,16 +212,16 @@ func (s *Script) next() json.RawMessage {
 
 // Answer answers elicitations by the script. What the script cannot answer is cancelled with a warning, so that a
 // server gets only what it asks for.
-func (s *Script) Answer(bus *exec.Bus) func(context.Context, *servers.Elicitation) (*servers.Elicited, error) {
-	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+func (s *Script) Answer(bus *exec.Bus) func(context.Context, *protocol.Elicitation) (*protocol.Elicited, error) {
+	return func(_ context.Context, asked *protocol.Elicitation) (*protocol.Elicited, error) {
 		given, err := scripted(asked, s.next())
 		level := slog.LevelInfo
 		var outcome string
 		switch {
 		case err != nil:
-			given = &servers.Elicited{Action: servers.Cancel}
+			given = &protocol.Elicited{Action: protocol.Cancel}
 			level, outcome = slog.LevelWarn, "cancelled, since "+err.Error()
-		case asked.URL != "" && given.Action == servers.Accept:
+		case asked.URL != "" && given.Action == protocol.Accept:
 			level, outcome = slog.LevelWarn, "visit "+asked.URL
 		default:
 			outcome = string(given.Action)
@@ -238,17 +238,17 @@ func notice(bus *exec.Bus, level slog.Level, server, format string, args ...any)
 }
 
 // scripted returns the answer to an elicitation that a script has for it.
-func scripted(asked *servers.Elicitation, answer json.RawMessage) (*servers.Elicited, error) {
-	action := servers.Action(rawjson.Unquote(answer))
+func scripted(asked *protocol.Elicitation, answer json.RawMessage) (*protocol.Elicited, error) {
+	action := protocol.Action(rawjson.Unquote(answer))
 	switch {
 	case answer == nil:
 		return nil, errors.New("--elicit has no answer left")
-	case rawjson.IsString(answer) && action != servers.Accept:
-		return &servers.Elicited{Action: action}, nil
+	case rawjson.IsString(answer) && action != protocol.Accept:
+		return &protocol.Elicited{Action: action}, nil
 	case asked.URL != "" && !rawjson.IsString(answer):
 		return nil, errors.New("it asks to visit a page, and --elicit has a form")
 	case asked.URL != "":
-		return &servers.Elicited{Action: servers.Accept}, nil
+		return &protocol.Elicited{Action: protocol.Accept}, nil
 	case rawjson.IsString(answer):
 		answer = nil
 	}
@@ -256,5 +256,5 @@ func scripted(asked *servers.Elicitation, answer json.RawMessage) (*servers.Elic
 	if err := asked.Check(content); err != nil {
 		return nil, fmt.Errorf("--elicit does not fit: %w", err)
 	}
-	return &servers.Elicited{Action: servers.Accept, Content: content}, nil
+	return &protocol.Elicited{Action: protocol.Accept, Content: content}, nil
 }

@@ -6,12 +6,12 @@ import (
 
 	"toolx/pkg/auth"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui"
 )
 
 // Elicit asks the user in the name of a server, and opens pages in the browser where opens says so.
-func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
+func (k *Keyboard) Elicit(ctx context.Context, asked *protocol.Elicitation, opens bool) (*protocol.Elicited, error) {
 	release, err := k.Hold(ctx)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens
 	defer release()
 	if err := k.endRead(ctx, asked.Server); err != nil {
 		if ctx.Err() == nil {
-			return &servers.Elicited{Action: servers.Cancel}, nil // the terminal was closed
+			return &protocol.Elicited{Action: protocol.Cancel}, nil // the terminal was closed
 		}
 		return nil, err
 	}

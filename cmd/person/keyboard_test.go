@@ -11,11 +11,11 @@ import (
 
 	"toolx/cmd/streams"
 	"toolx/pkg/console"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // askedName asks for one text.
-var askedName = &servers.Elicitation{
+var askedName = &protocol.Elicitation{
 	Server: "booking", Schema: json.RawMessage(`{"properties":{"name":{"type":"string"}}}`),
 }
 
@@ -51,7 +51,7 @@ func TestFormAfterAReadThatGoesOn(t *testing.T) {
 		_, _ = io.WriteString(typed, "\x04") // ctrl+d
 	}()
 	given, failed := k.Elicit(t.Context(), askedName, false)
-	if failed != nil || given.Action != servers.Cancel {
+	if failed != nil || given.Action != protocol.Cancel {
 		t.Errorf("%+v, %v", given, failed)
 	}
 	if shown := err.String(); !strings.HasPrefix(shown, `server "booking" asks something: press Enter to see it`+"\n") {

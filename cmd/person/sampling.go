@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // The answers that decline a request to a model.
@@ -57,12 +57,12 @@ func sampleFile(data []byte) json.RawMessage {
 	if json.Valid(data) && rawjson.Get(data, "role") != nil && rawjson.Get(data, "content") != nil {
 		return data
 	}
-	return servers.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
+	return protocol.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
 }
 
 // sample lets the user answer in the model's place.
 func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
-	asked, err := servers.ReadSampling(params)
+	asked, err := protocol.ReadSampling(params)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMes
 		case typed == sampleDecline, typed == sampleCancel, err != nil && len(lines) == 0:
 			return nil, errors.New("the user declined the sampling request")
 		case err != nil, typed == "" && len(lines) > 0:
-			return servers.Sampled("human", strings.Join(lines, "\n"), "endTurn"), nil
+			return protocol.Sampled("human", strings.Join(lines, "\n"), "endTurn"), nil
 		case typed != "":
 			lines = append(lines, typed)
 		}
@@ -118,7 +118,7 @@ func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sam
 		return nil, err
 	}
 	return func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
-		asked, err := servers.ReadSampling(params)
+		asked, err := protocol.ReadSampling(params)
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +147,6 @@ func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sam
 				notice(bus, slog.LevelWarn, server, text, asked.MaxTokens, provider.Model())
 			}
 		}
-		return servers.Sampled(provider.Model(), answer.Text, stop), nil
+		return protocol.Sampled(provider.Model(), answer.Text, stop), nil
 	}, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"toolx/cmd/stores"
 	"toolx/pkg/config"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/daemon"
 )
 
 // addSessions adds the servers that sessions were started for under names of their own (session start --as).
@@ -26,7 +26,7 @@ func (c *Consent) addSessions(loaded *config.Config) {
 }
 
 // HeldEntry returns the entry that a session was started for, under the session's name; nil if it is gone.
-func HeldEntry(list []*config.Server, record *servers.Record) *config.Server {
+func HeldEntry(list []*config.Server, record *daemon.Record) *config.Server {
 	if record.Server == "" {
 		server := config.AdHoc(record.Command, record.URL, nil)
 		server.Cwd = record.Cwd

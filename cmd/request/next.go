@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // AddNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
@@ -26,7 +27,7 @@ func (r *Printer) AddNext(result *exec.Result, path string) {
 	if errors.As(result.Err, &connect) {
 		server = connect.Server
 	}
-	var visit *servers.VisitError
+	var visit *protocol.VisitError
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
 	case errors.As(result.Err, &visit): // the same, once someone has been there

@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -30,7 +31,7 @@ type Request struct {
 	// Name is what is asked for, without its server. has reports whether a session has it; nil means that no one can
 	// tell.
 	Name string
-	Has  func(context.Context, *servers.Session) (bool, error)
+	Has  func(context.Context, *protocol.Session) (bool, error)
 	// Kinds are the lists that has looks at, and kept reports whether one that a server gave earlier has it.
 	Kinds []catalog.Kind
 	Kept  func(*catalog.List) bool
@@ -54,7 +55,7 @@ type Request struct {
 // Target is the server that is asked, with what.
 type Target struct {
 	Box       *toolset.Set
-	Session   *servers.Session
+	Session   *protocol.Session
 	Plain     string // the request's name without the server's
 	Arguments json.RawMessage
 	Progress  func(exec.Progress)
@@ -136,7 +137,7 @@ func MakeRequest(ctx context.Context, b *toolset.Set, r Request, began time.Time
 
 // sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
 // one that has it. plain is the name without the server's.
-func sessionFor(ctx context.Context, b *toolset.Set, r Request) (session *servers.Session, plain string, err error) {
+func sessionFor(ctx context.Context, b *toolset.Set, r Request) (session *protocol.Session, plain string, err error) {
 	wanted, _, found := strings.Cut(r.Name, exec.Separator)
 	if !found || r.Server != "" {
 		wanted = r.Server
@@ -340,6 +341,6 @@ func RequestOf(b *toolset.Set, prepared *exec.Prepared, after int) (json.RawMess
 	}
 	return rawjson.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1 + after, "method": "tools/call",
-		"params": servers.CallParams(prepared.Tool.Name, prepared.Arguments),
+		"params": protocol.CallParams(prepared.Tool.Name, prepared.Arguments),
 	})
 }

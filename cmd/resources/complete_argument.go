@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // completeOptions say which argument a server is to complete. What shells complete of
@@ -107,7 +107,7 @@ func RunComplete(ctx context.Context, o completeOptions) error {
 		Name: o.ref, What: what, Method: "completion/complete",
 		Kinds: []catalog.Kind{c.Kind},
 		Kept:  func(list *catalog.List) bool { return list.Find(o.ref) != nil },
-		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
+		Has: func(ctx context.Context, session *protocol.Session) (bool, error) {
 			listed, err := c.List(session, ctx)
 			named := func(one json.RawMessage) bool { return rawjson.GetText(one, member) == o.ref }
 			return slices.ContainsFunc(listed, named), err
@@ -116,9 +116,9 @@ func RunComplete(ctx context.Context, o completeOptions) error {
 			return rawjson.Marshal(map[string]string{o.argument: o.value})
 		},
 		Send: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
-			ref := servers.Reference{Prompt: to.Plain}
+			ref := protocol.Reference{Prompt: to.Plain}
 			if o.template() {
-				ref = servers.Reference{Template: to.Plain}
+				ref = protocol.Reference{Template: to.Plain}
 			}
 			return to.Session.Complete(ctx, ref, o.argument, o.value, o.known)
 		},

@@ -24,7 +24,7 @@ import (
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -71,7 +71,7 @@ func promptCatalog() list.Listing {
 	return list.Listing{
 		Noun: "prompt", Verb: []string{"prompts", "list"}, Kind: catalog.Prompts,
 		Member: "prompts", Method: "prompts/list",
-		List: (*servers.Session).Prompts,
+		List: (*protocol.Session).Prompts,
 		Entry: func(definition json.RawMessage) render.Entry {
 			return render.Entry{
 				Plain: rawjson.GetText(definition, "name"), Title: rawjson.GetText(definition, "title"),
@@ -137,7 +137,7 @@ func (o PromptOptions) Request(out *streams.Streams) request.Request {
 		Name: o.Prompt, What: "prompt", Method: "prompts/get", Near: listed.near,
 		Kinds: []catalog.Kind{catalog.Prompts},
 		Kept:  func(list *catalog.List) bool { return list.Find(o.Prompt) != nil },
-		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
+		Has: func(ctx context.Context, session *protocol.Session) (bool, error) {
 			definition, err := listed.find(ctx, session, o.Prompt)
 			return definition != nil, err
 		},
@@ -175,7 +175,7 @@ type promptNames struct {
 
 // find returns the prompt of a name, nil where the server does not list it, and keeps all names.
 func (p *promptNames) find(
-	ctx context.Context, session *servers.Session, name string,
+	ctx context.Context, session *protocol.Session, name string,
 ) (found json.RawMessage, err error) {
 	prompts, err := session.Prompts(ctx)
 	p.mu.Lock()
@@ -209,7 +209,7 @@ func promptArguments(
 	}
 	tool := &exec.Tool{
 		Name: to.Session.Name + exec.Separator + to.Plain, Plain: to.Plain, Server: to.Session.Name,
-		InputSchema: servers.PromptSchema(definition, names...),
+		InputSchema: protocol.PromptSchema(definition, names...),
 		Launch:      o.Server, Address: to.Box.Flags.URL, Flags: to.Box.Flags.ConnectionFlags(),
 	}
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.Object, Stdin: to.Box.Out.Console.In})
@@ -229,7 +229,7 @@ func promptArguments(
 func checkPrompt(
 	ctx context.Context, o *streams.Streams, tool *exec.Tool, arguments, definition json.RawMessage,
 ) error {
-	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile(ctx)
+	schema, err := jsonschema.Parse(protocol.PromptSchema(definition)).Compile(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
 	}

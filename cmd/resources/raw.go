@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -95,7 +95,7 @@ func RunRaw(ctx context.Context, o rawOptions) error {
 		failed := &exec.Result{ToolName: o.method, Err: err}
 		return o.Printer.PrintReply(ctx, failed, o.ReplyFlags, request.Request{}, nil)
 	}
-	var reply *servers.Answer
+	var reply *protocol.Answer
 	r := request.Request{
 		Name: o.method, Method: o.method, Server: o.name,
 		Prepare: func(context.Context, request.Target) (json.RawMessage, error) { return params, nil },
@@ -128,7 +128,7 @@ func guarded(to request.Target) bool {
 }
 
 // printFrame prints a reply as it came, on one line. An error in it decides the exit code, and needs no other words.
-func printFrame(o *streams.Streams, reply *servers.Answer, failure error) error {
+func printFrame(o *streams.Streams, reply *protocol.Answer, failure error) error {
 	o.Live.Clear()
 	if reply == nil {
 		return failure

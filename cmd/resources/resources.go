@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -92,7 +92,7 @@ func resourceCatalog() list.Listing {
 	return list.Listing{
 		Noun: "resource", Verb: []string{"resources", "list"}, Kind: catalog.Resources,
 		Member: "resources", Method: "resources/list",
-		List: (*servers.Session).Resources, Entry: resourceEntry("uri"),
+		List: (*protocol.Session).Resources, Entry: resourceEntry("uri"),
 	}
 }
 
@@ -100,7 +100,7 @@ func templateCatalog() list.Listing {
 	return list.Listing{
 		Noun: "template", Verb: []string{"resources", "templates"}, Kind: catalog.Templates,
 		Member: "templates", Method: "resources/templates/list",
-		List: (*servers.Session).ResourceTemplates, Entry: resourceEntry("uriTemplate"),
+		List: (*protocol.Session).ResourceTemplates, Entry: resourceEntry("uriTemplate"),
 	}
 }
 
@@ -154,7 +154,7 @@ func (o ResourceOptions) Request() request.Request {
 		Name: o.URI, What: "resource", Method: "resources/read",
 		Kinds: []catalog.Kind{catalog.Resources, catalog.Templates},
 		Kept:  func(list *catalog.List) bool { return keptResource(list, o.URI) },
-		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
+		Has: func(ctx context.Context, session *protocol.Session) (bool, error) {
 			return hasResource(ctx, session, o.URI)
 		},
 		Prepare: func(_ context.Context, to request.Target) (json.RawMessage, error) {
@@ -168,7 +168,7 @@ func (o ResourceOptions) Request() request.Request {
 }
 
 // hasResource reports whether a server lists a resource, or has a template for it.
-func hasResource(ctx context.Context, session *servers.Session, uri string) (bool, error) {
+func hasResource(ctx context.Context, session *protocol.Session, uri string) (bool, error) {
 	resources, err := session.Resources(ctx)
 	if err != nil {
 		return false, err
@@ -178,7 +178,7 @@ func hasResource(ctx context.Context, session *servers.Session, uri string) (boo
 	}
 	templates, err := session.ResourceTemplates(ctx)
 	return slices.ContainsFunc(templates, func(one json.RawMessage) bool {
-		return servers.TemplateMatches(rawjson.GetText(one, "uriTemplate"), uri)
+		return protocol.TemplateMatches(rawjson.GetText(one, "uriTemplate"), uri)
 	}), err
 }
 
@@ -188,7 +188,7 @@ func keptResource(list *catalog.List, uri string) bool {
 		return list.Find(uri) != nil
 	}
 	return slices.ContainsFunc(list.Entries, func(one catalog.Entry) bool {
-		return servers.TemplateMatches(one.Name, uri)
+		return protocol.TemplateMatches(one.Name, uri)
 	})
 }
 

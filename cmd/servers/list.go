@@ -23,6 +23,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -326,7 +327,7 @@ func (s rows) connect(ctx context.Context, rows []*serverRow) (failed, err error
 }
 
 // describeFound returns what a server says of itself.
-func describeFound(ctx context.Context, b *toolset.Set, session *servers.Session) *foundInfo {
+func describeFound(ctx context.Context, b *toolset.Set, session *protocol.Session) *foundInfo {
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 	hide := b.Out.Mask.Text
 	info := &foundInfo{

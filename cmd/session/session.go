@@ -27,6 +27,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/daemon"
 	"toolx/pkg/words"
 )
 
@@ -76,7 +77,7 @@ type startOptions struct {
 }
 
 func newSessionStartCommand(f *factory.Factory, run cli.RunFunc[startOptions]) *cobra.Command {
-	o := startOptions{Tools: f.Tools, idle: servers.DefaultIdle}
+	o := startOptions{Tools: f.Tools, idle: daemon.DefaultIdle}
 	cmd := &cobra.Command{
 		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
 		Short: "Start sessions",
@@ -141,7 +142,7 @@ func runSessionStart(ctx context.Context, o startOptions) error {
 // sessionRun is a run of a subcommand of toolx session.
 type sessionRun struct {
 	tools *toolset.Opener
-	store *servers.Sessions
+	store *daemon.Sessions
 }
 
 func newSessionRun(tools *toolset.Opener) (sessionRun, error) {
@@ -155,7 +156,7 @@ func newSessionRun(tools *toolset.Opener) (sessionRun, error) {
 // toHold returns the entries that sessions are to be started for, and what is known of each session.
 func (r sessionRun) toHold(
 	o startOptions,
-) (list []*config.Server, records map[string]*servers.Record, err error) {
+) (list []*config.Server, records map[string]*daemon.Record, err error) {
 	adHoc, err := r.tools.Flags.AdHoc(o.command)
 	if err != nil {
 		return nil, nil, err
@@ -182,9 +183,9 @@ func (r sessionRun) toHold(
 		}
 		list = append(list, server)
 	}
-	records = make(map[string]*servers.Record)
+	records = make(map[string]*daemon.Record)
 	for i, server := range list {
-		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
+		record := &daemon.Record{Named: true, Alias: o.as != "" || server.Session}
 		if adHoc != nil {
 			record.Command, record.URL = o.command, r.tools.Flags.URL
 			record.Dressed = len(r.tools.Flags.Env) > 0 || len(r.tools.Flags.Headers) > 0
@@ -195,7 +196,7 @@ func (r sessionRun) toHold(
 		if o.as != "" {
 			list[i] = person.Renamed(server, o.as, true)
 		}
-		record.Key = servers.NamedKey(list[i], record.Alias)
+		record.Key = daemon.NamedKey(list[i], record.Alias)
 		records[list[i].Name] = record
 	}
 	return list, records, nil
@@ -203,13 +204,13 @@ func (r sessionRun) toHold(
 
 // start starts sessions that do not run yet, and prints what runs then.
 func (r sessionRun) start(
-	ctx context.Context, list []*config.Server, records map[string]*servers.Record, asJSON bool,
+	ctx context.Context, list []*config.Server, records map[string]*daemon.Record, asJSON bool,
 ) error {
 	running := make(map[string]bool)
 	for _, info := range r.store.List(ctx, statusTimeout) {
-		running[info.Key] = info.State != servers.StateDead
+		running[info.Key] = info.State != daemon.StateDead
 	}
-	holds := make(map[string]servers.Record)
+	holds := make(map[string]daemon.Record)
 	var names []string
 	for _, server := range list {
 		record := records[server.Name]
@@ -221,7 +222,7 @@ func (r sessionRun) start(
 		holds[server.Name] = *record
 	}
 	box, err := r.tools.Open(toolset.Options{
-		Servers: list, ReportFailures: true, Answers: &person.AnswerFlags{}, Holds: holds, Sessions: r.store,
+		Servers: list, ReportFailures: true, Answers: &person.AnswerFlags{}, NewSessions: holds, Sessions: r.store,
 	})
 	if err != nil {
 		return err
@@ -236,7 +237,7 @@ func (r sessionRun) start(
 		return err
 	}
 	toolset.ReportFailed(box.Out, opened, false)
-	infos := slices.DeleteFunc(r.store.List(ctx, statusTimeout), func(info *servers.SessionInfo) bool {
+	infos := slices.DeleteFunc(r.store.List(ctx, statusTimeout), func(info *daemon.Info) bool {
 		return !slices.ContainsFunc(opened, func(o servers.Opened) bool {
 			return o.Err == nil && records[o.Server].Key == info.Key
 		})
@@ -281,7 +282,7 @@ Exit codes: 0 listed, even if there are none; 2 wrong usage.`,
 }
 
 func runSessionList(ctx context.Context, o listOptions) error {
-	var infos []*servers.SessionInfo
+	var infos []*daemon.Info
 	run := sessionRun{o.Tools, stores.Sessions()}
 	if run.store != nil {
 		if err := run.store.Usable(); err != nil {
@@ -318,12 +319,12 @@ type sessionRow struct {
 	Started string   `json:"started"`
 }
 
-func (r sessionRun) row(info *servers.SessionInfo) sessionRow {
+func (r sessionRun) row(info *daemon.Info) sessionRow {
 	r.tools.Out.Mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
 	hide := r.tools.Out.Mask.Text
 	row := sessionRow{
 		Name: info.Name, Server: info.Server, State: info.State, Ended: hide(info.Ended), PID: info.PID,
-		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
+		Holder: info.Daemon, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
 		LimitMS: info.Limit.Milliseconds(), Calls: info.Calls, Clients: info.Clients, Memory: info.Memory,
 		Kept: !info.Named, URL: hide(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
 		Started: info.Started.UTC().Format(time.RFC3339),
@@ -334,7 +335,7 @@ func (r sessionRun) row(info *servers.SessionInfo) sessionRow {
 	return row
 }
 
-func (r sessionRun) print(infos []*servers.SessionInfo, asJSON bool) error {
+func (r sessionRun) print(infos []*daemon.Info, asJSON bool) error {
 	rows := []sessionRow{}
 	for _, info := range infos {
 		rows = append(rows, r.row(info))
@@ -414,18 +415,18 @@ func (o *namesOptions) check() error {
 
 // named returns the records of sessions by their names; all of them for none. Several projects may have servers
 // of one name: in the folder of one of them its own sessions are meant, and elsewhere all.
-func (r sessionRun) named(names []string) ([]*servers.Record, error) {
+func (r sessionRun) named(names []string) ([]*daemon.Record, error) {
 	records := r.store.Records()
 	if len(names) == 0 {
 		return records, nil
 	}
-	var found []*servers.Record
+	var found []*daemon.Record
 	for _, name := range names {
-		other := func(record *servers.Record) bool { return record.Name != name }
+		other := func(record *daemon.Record) bool { return record.Name != name }
 		named := slices.DeleteFunc(slices.Clone(records), other)
 		if len(named) == 0 {
 			fix := "toolx session start " + exec.ShellLine(name) + " starts one"
-			if known := words.Texts(records, func(r *servers.Record) string { return r.Name }); len(known) > 0 {
+			if known := words.Texts(records, func(r *daemon.Record) string { return r.Name }); len(known) > 0 {
 				fix = "the sessions are " + strings.Join(known, ", ") + "; " + fix
 			}
 			return nil, fault.Usage("no session is named "+strconv.Quote(name), fix)
@@ -439,12 +440,12 @@ func (r sessionRun) named(names []string) ([]*servers.Record, error) {
 }
 
 // ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
-func (r sessionRun) ofThisProject(records []*servers.Record) []*servers.Record {
+func (r sessionRun) ofThisProject(records []*daemon.Record) []*daemon.Record {
 	loaded, err := r.tools.Consent.LoadConfig()
 	if err != nil { // which is no reason not to end a session
 		return records
 	}
-	foreign := func(record *servers.Record) bool { return person.HeldEntry(loaded.Servers, record) == nil }
+	foreign := func(record *daemon.Record) bool { return person.HeldEntry(loaded.Servers, record) == nil }
 	if here := slices.DeleteFunc(slices.Clone(records), foreign); len(here) > 0 {
 		return here
 	}
@@ -464,13 +465,13 @@ func runSessionStop(ctx context.Context, o namesOptions) error {
 		o.Out.Say("no session is running")
 	}
 	for _, record := range records {
-		info, err := run.store.Stop(ctx, record, servers.StopTime)
+		info, err := run.store.Stop(ctx, record, daemon.StopTime)
 		switch {
 		case err != nil:
 			return fmt.Errorf("session %s: %w", record.Name, err)
-		case info.State == servers.StateDead:
+		case info.State == daemon.StateDead:
 			o.Out.Say("%s had ended already; it is forgotten", render.Safe(record.Name))
-		case info.State == servers.StateSilent:
+		case info.State == daemon.StateSilent:
 			o.Out.Say("%s did not answer, and was killed", render.Safe(record.Name))
 		default:
 			o.Out.Say("%s has ended", render.Safe(record.Name))
@@ -516,7 +517,7 @@ func runSessionRestart(ctx context.Context, o namesOptions) error {
 		return err
 	}
 	var list []*config.Server
-	records := make(map[string]*servers.Record)
+	records := make(map[string]*daemon.Record)
 	for _, record := range found {
 		server := person.HeldEntry(loaded.Servers, record)
 		if server == nil {
@@ -527,12 +528,12 @@ func runSessionRestart(ctx context.Context, o namesOptions) error {
 		if err := record.Restartable(); err != nil {
 			return err
 		}
-		if _, err := run.store.Stop(ctx, record, servers.StopTime); err != nil {
+		if _, err := run.store.Stop(ctx, record, daemon.StopTime); err != nil {
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		}
 		list = append(list, server)
 		again := record.Again()
-		again.Key = servers.NamedKey(server, record.Alias) // which a session of keepAlive had not
+		again.Key = daemon.NamedKey(server, record.Alias) // which a session of keepAlive had not
 		records[server.Name] = &again
 	}
 	return run.start(ctx, list, records, o.json)
@@ -617,10 +618,10 @@ func newSessionHoldCommand(f *factory.Factory) *cobra.Command {
 		Hidden: true,
 		Args:   cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			servers.CloseInherited()
+			daemon.CloseInherited()
 			http := f.Tools.HTTP()
 			debug.FreeOSMemory()
-			return servers.Hold(cmd.Context(), f.Out.Console.In, closing{f.Out.Console.Out}, http)
+			return servers.Serve(cmd.Context(), f.Out.Console.In, closing{f.Out.Console.Out}, http)
 		},
 	}
 }
@@ -640,7 +641,7 @@ func (c closing) Close() error {
 func completeSessions(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
 	if store := stores.Sessions(); store != nil {
-		names = words.Texts(store.Records(), func(r *servers.Record) string { return r.Name })
+		names = words.Texts(store.Records(), func(r *daemon.Record) string { return r.Name })
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/auth"
 	"toolx/pkg/catalog"
 	"toolx/pkg/keyring"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/daemon"
 	"toolx/pkg/trust"
 )
 
@@ -35,7 +35,7 @@ func Cache(name string) string {
 
 // Sessions returns where the servers are that stay: in the folder of the login session where the system has one, so
 // that nothing of them outlives it, else in toolx's folder for state.
-func Sessions() *servers.Sessions {
+func Sessions() *daemon.Sessions {
 	folder := State("sessions")
 	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
 		folder = filepath.Join(runtimeDir, "toolx", "sessions")
@@ -44,7 +44,7 @@ func Sessions() *servers.Sessions {
 	if folder == "" || err != nil {
 		return nil
 	}
-	return &servers.Sessions{
+	return &daemon.Sessions{
 		Folder: folder, Program: []string{program, os.Args[0], "session", "hold"}, Version: build.Version(),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -27,7 +28,7 @@ func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, 
 	if list == nil {
 		return nil, time.Time{}, false
 	}
-	return servers.DescribeTools(server, list.Definitions()), list.Time, true
+	return protocol.DescribeTools(server, list.Definitions()), list.Time, true
 }
 
 // errNoCatalogue is why a server has nothing to list without being asked.

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -85,7 +86,7 @@ func (l *eventLog) take(event exec.Event) {
 		l.coerced(e)
 	case servers.Retry:
 		l.retry(e)
-	case servers.StartOverdue:
+	case protocol.StartOverdue:
 		l.log.Warn(e.Text())
 	case servers.Connected:
 		l.connected(e)
@@ -109,7 +110,7 @@ func (l *eventLog) take(event exec.Event) {
 		l.log.Info(fmt.Sprintf("server %q: process %d started: %s", e.Server, e.PID, strings.Join(e.Command, " ")))
 	case wire.ProcessExited:
 		l.exited(e)
-	case servers.SessionLost:
+	case protocol.SessionLost:
 		l.log.Info(e.Why.Error())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"toolx/cmd/stores"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // ForgetLists forgets what a server listed for a login that has changed, or ended.
@@ -41,7 +41,7 @@ type Memory struct {
 // pendingLists is what will be written about a server.
 type pendingLists struct {
 	facts catalog.Facts
-	lists map[catalog.Kind]servers.Listed
+	lists map[catalog.Kind]protocol.Listed
 	at    map[catalog.Kind]time.Time
 	ended map[catalog.Kind]bool
 }
@@ -50,7 +50,7 @@ type pendingLists struct {
 const writeDelay = time.Second
 
 // Listed implements servers.Memory.
-func (m *Memory) Listed(list servers.Listed) {
+func (m *Memory) Listed(list protocol.Listed) {
 	m.note(list.Server, func(pending *pendingLists) {
 		kind := catalog.Kind(list.Member)
 		if size := sizeOf(list.Elements); size > catalog.MaxFile {
@@ -83,7 +83,7 @@ func (a *Opener) memory(loaded *config.Config, reuses bool) *Memory {
 // maxInstructions is how many bytes of a server's instructions are kept.
 const maxInstructions = 16 << 10
 
-func factsOf(list servers.Listed) catalog.Facts {
+func factsOf(list protocol.Listed) catalog.Facts {
 	s := list.Session
 	return catalog.Facts{
 		Server: list.Server.Plain(), Protocol: s.Protocol, Name: s.Info.Name, Version: s.Info.Version,
@@ -109,7 +109,7 @@ func (m *Memory) note(server *config.Server, change func(*pendingLists)) {
 	}
 	if m.pending[server] == nil {
 		m.pending[server] = &pendingLists{
-			lists: make(map[catalog.Kind]servers.Listed), at: make(map[catalog.Kind]time.Time),
+			lists: make(map[catalog.Kind]protocol.Listed), at: make(map[catalog.Kind]time.Time),
 			ended: make(map[catalog.Kind]bool),
 		}
 	}

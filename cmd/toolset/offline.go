@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -100,7 +100,7 @@ func (c *Offline) Tool(name string) *exec.Tool {
 		}
 		kept, _ := c.Store.ReadNaming(server.Identity(), plain)
 		if entry := kept.List(catalog.Tools).Find(plain); entry != nil {
-			if tool, err := servers.DescribeTool(server, entry.Definition()); err == nil {
+			if tool, err := protocol.DescribeTool(server, entry.Definition()); err == nil {
 				found = append(found, tool)
 			}
 		}

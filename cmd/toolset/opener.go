@@ -18,7 +18,9 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/history"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/daemon"
 	mcphttp "toolx/pkg/servers/http"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
 
@@ -156,28 +158,31 @@ func (a *Opener) Open(options Options) (*Set, error) {
 		box.lacks = person.Lacking(answers)
 	}
 	box.Pool = servers.NewPool(loaded.Servers, servers.Options{
-		Bus:          a.Bus,
-		Registry:     box.Registry,
-		Attempts:     a.attempts(options, loaded),
-		Insists:      a.Flags.Attempts() > 0,
-		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
-		StartTimeout: a.Flags.StartTimeout,
-		NoStartLimit: options.NoStartLimit,
-		Protocol:     a.Flags.Protocol,
-		MaxMessage:   loaded.Defaults.MaxMessage,
-		MaxStarts:    loaded.Defaults.MaxStarts,
-		StderrDir:    stores.State("stderr"),
-		Version:      build.Version(),
-		Secret:       a.Out.Mask.Add,
-		HTTP:         a.HTTP(),
-		EraFile:      stores.State("eras.json"),
-		Answers:      answers,
-		Lacks:        box.lacks,
-		Memory:       kept,
-		Sessions:     cmp.Or(options.Sessions, a.sessions()),
-		KeepAlive:    loaded.Defaults.KeepAlive,
-		Stays:        options.KeepAlive, Watches: options.Watches, Fresh: a.Flags.Fresh,
-		Hold: options.Holds,
+		Options: protocol.Options{
+			Bus:          a.Bus,
+			StartTimeout: a.Flags.StartTimeout,
+			NoStartLimit: options.NoStartLimit,
+			Protocol:     a.Flags.Protocol,
+			MaxMessage:   loaded.Defaults.MaxMessage,
+			Version:      build.Version(),
+			EraFile:      stores.State("eras.json"),
+			Answers:      answers,
+			Memory:       kept,
+		},
+		Registry:  box.Registry,
+		MaxStarts: loaded.Defaults.MaxStarts,
+		Attempts:  a.attempts(options, loaded),
+		RetryAll:  a.Flags.Attempts() > 0,
+		BaseDelay: loaded.Defaults.Retry.BaseDelay,
+		StderrDir: stores.State("stderr"),
+		Secret:    a.Out.Mask.Add,
+		HTTP:      a.HTTP(),
+		Lacks:     box.lacks,
+		Sessions:  cmp.Or(options.Sessions, a.sessions()),
+		KeepAlive: loaded.Defaults.KeepAlive, StartSessions: options.KeepAlive,
+		NewSessions: options.NewSessions,
+		Watch:       options.Watch,
+		Fresh:       a.Flags.Fresh,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.ReportNotes(loaded, list...)
 			return a.Consent.Ask(ctx, list...)
@@ -253,8 +258,8 @@ func (a *Opener) HTTP() mcphttp.ClientOptions {
 
 // answers returns what servers are answered with: the roots alone where o is nil. What no option answers, the person
 // does: the one at the terminal where user is nil.
-func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *config.Config) (servers.Answers, error) {
-	var answers servers.Answers
+func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *config.Config) (protocol.Answers, error) {
+	var answers protocol.Answers
 	roots, untrusted := loaded.TrustedRoots()
 	for _, root := range untrusted {
 		a.Out.WarnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; " +
@@ -287,7 +292,7 @@ func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *confi
 }
 
 // sessions returns where the servers are that stay; nil where they are not to be used, or there is no place for them.
-func (a *Opener) sessions() *servers.Sessions {
+func (a *Opener) sessions() *daemon.Sessions {
 	if a.Flags.NoSession || os.Getenv(cli.EnvNoSession) == "1" {
 		return nil
 	}

@@ -390,8 +390,8 @@ func (b *Set) AddStartTiming(result *exec.Result) {
 	if session == nil || result.Timing == nil {
 		return
 	}
-	if held := session.Held; held != nil {
-		result.Session = &exec.SessionUse{Reused: held.Reused, AgeMS: exec.Milliseconds(held.Age)}
+	if kept := session.Attached; kept != nil {
+		result.Session = &exec.SessionUse{Reused: kept.Reused, AgeMS: exec.Milliseconds(kept.Age)}
 	}
 	timing := session.Timing
 	timing.CallMS = result.Timing.CallMS

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/daemon"
 )
 
 // Set is what a verb that deals with tools works with.
@@ -67,14 +68,14 @@ type Options struct {
 	User *person.User
 	// Guards narrow what the config lets through.
 	Guards Guards
-	// KeepAlive reports whether the command may start sessions for entries with keepAlive; Watches, whether it
+	// KeepAlive reports whether the command may start sessions for entries with keepAlive; Watch, whether it
 	// needs what such servers send between its requests.
-	KeepAlive, Watches bool
+	KeepAlive, Watch bool
 	// NoStartLimit reports whether the user stops a server that does not start, and no limit does.
 	NoStartLimit bool
-	// Holds are the sessions to start, by the names of servers, and Sessions where they are.
-	Holds    map[string]servers.Record
-	Sessions *servers.Sessions
+	// NewSessions are the sessions to start, by the names of servers, and Sessions where they are.
+	NewSessions map[string]daemon.Record
+	Sessions    *daemon.Sessions
 }
 
 // addLocal registers the built-in tools and, over them, those of the config. roots are the folders of callers that are

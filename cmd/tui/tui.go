@@ -95,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	questions := tui.NewQuestions()
 	box, err := o.Tools.Open(toolset.Options{
-		KeepAlive: true, Watches: true, NoStartLimit: true,
+		KeepAlive: true, Watch: true, NoStartLimit: true,
 		Server: o.Server, ReportFailures: true, Guards: o.Guards,
 		Answers: &o.Answers, User: &person.User{Elicit: questions.Elicit, Sample: questions.Sample},
 	})

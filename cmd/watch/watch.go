@@ -27,6 +27,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -103,7 +104,7 @@ func (o *Options) Check() error {
 // Run opens the servers, subscribes, and prints what comes.
 func Run(ctx context.Context, o Options) error {
 	box, err := o.Tools.Open(toolset.Options{
-		Server: o.Command, ReportFailures: true, Answers: &o.answers, KeepAlive: true, Watches: true,
+		Server: o.Command, ReportFailures: true, Answers: &o.answers, KeepAlive: true, Watch: true,
 	})
 	if err != nil {
 		return err
@@ -294,13 +295,13 @@ func (w *watcher) restart(idle *time.Timer) {
 }
 
 // listen subscribes to one server. It returns when that has ended or refuses, or ctx ends.
-func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
+func (w *watcher) listen(ctx context.Context, session *protocol.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {
 			w.tools.Out.Log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
 		}
 	}
-	interest := servers.Interest{URIs: uris}
+	interest := protocol.Interest{URIs: uris}
 	if !w.o.UpdatesOnly {
 		interest.Tools, interest.Prompts, interest.Resources = true, true, true
 	}

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 )
 
 // makeCalls makes the calls that were asked for, and the safe ones, in runs of their own.
@@ -74,7 +75,7 @@ func isTrue(hint *bool) bool { return hint != nil && *hint }
 
 // callAll makes calls, up to the first that ends the server or is not answered.
 func (o Options) callAll(
-	ctx context.Context, session *servers.Session, active *activeRun, calls []evidence.Call,
+	ctx context.Context, session *protocol.Session, active *activeRun, calls []evidence.Call,
 ) []*evidence.CallRun {
 	registry := exec.NewRegistry(active.bus)
 	registry.Register(session.Tools()...)
@@ -98,7 +99,7 @@ func (o Options) callAll(
 // makeCall makes one call, through the one Executor. One that the doctor chose never runs as a task: those are for what
 // takes long.
 func (o Options) makeCall(
-	ctx context.Context, session *servers.Session, executor *exec.Executor, call evidence.Call,
+	ctx context.Context, session *protocol.Session, executor *exec.Executor, call evidence.Call,
 ) *evidence.CallRun {
 	asked := exec.Call{Tool: call.Tool, Arguments: call.Arguments, Timeout: o.CallTimeout}
 	if call.Own {

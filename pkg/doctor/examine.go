@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 	mcphttp "toolx/pkg/servers/http"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -133,7 +134,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	stop := active.lookBefore(o.limit())
 	connecting := o.connecting(active)
 	connecting.StdinGrace = evidence.StdinGrace
-	connecting.Elsewhere = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
+	connecting.NoAnswerTimeout = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
 	started()
 	stop()
@@ -164,15 +165,17 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 // connecting says how the session of a run is opened.
 func (o Options) connecting(active *activeRun) servers.Options {
 	return servers.Options{
-		Bus: active.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
-		MaxMessage: evidence.MaxMessage, Secret: o.Secret, HTTP: o.HTTP,
-		FirstID: 1, // a report, and what reproduces it, is the same each time
+		Options: protocol.Options{
+			Bus: active.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: evidence.MaxMessage,
+			FirstID: 1, // a report, and what reproduces it, is the same each time
+		},
+		StderrDir: o.StderrDir, Secret: o.Secret, HTTP: o.HTTP,
 	}
 }
 
 // watchIdle leaves a server alone for a while, and returns its processes and the sockets on which they listen. One that
 // is reached by HTTP has none here, and is not waited for.
-func (o Options) watchIdle(ctx context.Context, session *servers.Session) (tree []procs.Process, listening []string) {
+func (o Options) watchIdle(ctx context.Context, session *protocol.Session) (tree []procs.Process, listening []string) {
 	if session.PID == 0 {
 		return nil, nil
 	}
@@ -184,7 +187,7 @@ func (o Options) watchIdle(ctx context.Context, session *servers.Session) (tree 
 // askClean asks what every server must answer, and what none can. When nothing is answered twice in a row, nothing more
 // will be. Answers for which a server may ask its backend are waited for longer: libraries try to connect again and
 // again.
-func (o Options) askClean(ctx context.Context, session *servers.Session) {
+func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
 	questions := []question{
 		{method: "ping"},
@@ -233,7 +236,7 @@ func (o Options) answerLimit() time.Duration { return cmp.Or(o.Waits.Answer, evi
 
 // askWithin makes a request with a limit and reports whether it was answered. What came of it is in the events.
 func (o Options) askWithin(
-	ctx context.Context, limit time.Duration, wire *servers.Wire, method string, params any,
+	ctx context.Context, limit time.Duration, wire *protocol.Wire, method string, params any,
 ) (answered bool) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -285,7 +288,7 @@ func printed(ctx context.Context, server *config.Server, launch *config.Resolved
 			}
 		}
 	})
-	wire, err := servers.Dial(server, launch, servers.Options{Bus: bus})
+	wire, err := servers.Dial(server, launch, servers.Options{Options: protocol.Options{Bus: bus}})
 	if err != nil {
 		return ""
 	}

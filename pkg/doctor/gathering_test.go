@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -27,8 +27,8 @@ func TestWindowsHasNoSIGTERM(t *testing.T) {
 // TestADownloadIsNamed has an examination that ends while npm downloads the server, and others that end during a start.
 func TestADownloadIsNamed(t *testing.T) {
 	const cut = "the examination was cut short"
-	overdue := func(launcher string) servers.StartOverdue {
-		return servers.StartOverdue{Head: wire.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
+	overdue := func(launcher string) protocol.StartOverdue {
+		return protocol.StartOverdue{Head: wire.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
 	}
 	for want, events := range map[string][]exec.Event{
 		"npm was still downloading the server after 90 s; start it once in a terminal, or give it more time " +

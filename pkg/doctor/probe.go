@@ -10,13 +10,14 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // prober asks what no client asks, in the probing run.
 type prober struct {
 	Options
 	*activeRun
-	wire   *servers.Wire
+	wire   *protocol.Wire
 	server *config.Server
 	launch *config.Resolved
 	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
@@ -48,9 +49,9 @@ func (o Options) newProber(e *evidence.Evidence) *prober {
 func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
 	p.activeRun = p.newRun("probing")
 	started := p.starting(ctx)
-	wire, err := servers.Dial(p.server, p.launch, servers.Options{
+	wire, err := servers.Dial(p.server, p.launch, servers.Options{Options: protocol.Options{
 		Bus: p.bus, MaxMessage: cmp.Or(p.server.MaxMessage, evidence.MaxMessage),
-	})
+	}})
 	if err != nil {
 		started()
 		run := p.end(ctx)

@@ -17,8 +17,8 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -63,7 +63,7 @@ func summary(e *evidence.Evidence) ServerReport {
 
 // downloading says which package manager was still fetching the server when the time was up; empty if none was.
 func downloading(e *evidence.Evidence) string {
-	waits := evidence.EventsOf[servers.StartOverdue](e.Clean)
+	waits := evidence.EventsOf[protocol.StartOverdue](e.Clean)
 	if len(waits) == 0 || e.Handshaken() {
 		return ""
 	}

@@ -151,13 +151,3 @@ func wereNames(names []string) string {
 	}
 	return "servers " + text + " were"
 }
-
-// unknownOutcome returns the error of a server that stays and ended in mid-call, so that it is not known what the call
-// has done. Such a call is repeated only if its tool says that this does no harm.
-func unknownOutcome(err error) error {
-	return &diagnose.Hinted{
-		Text: err.Error() + "; outcome unknown", Err: err,
-		Fix: "the call may have had its effect: look before you repeat it " +
-			"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)",
-	}
-}

@@ -5,27 +5,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"toolx/pkg/servers/daemon"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers/diagnose"
 	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/wire"
 )
@@ -33,7 +30,7 @@ import (
 // heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
 type heldWorld struct {
 	t        *testing.T
-	sessions *Sessions
+	sessions *daemon.Sessions
 	server   *config.Server
 	ended    chan error
 	stop     context.CancelFunc
@@ -47,28 +44,26 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 		t.Fatal(err)
 	}
 	w := &heldWorld{
-		t: t, sessions: &Sessions{Folder: folder, Version: "test"}, server: &config.Server{Name: "fake"},
+		t: t, sessions: &daemon.Sessions{Folder: folder, Version: "test"}, server: &config.Server{Name: "fake"},
 		ended: make(chan error, 1),
 	}
-	launch := fakeLaunch(t, modes...)
+	launch := serverstest.Launch(t, modes...)
 	launch.Cwd = t.TempDir()
-	spec := HoldSpec{
-		Record:  Record{Key: NamedKey(w.server, false), Name: "fake", Named: true, Entry: w.server.Identity()},
-		Options: Options{Sessions: w.sessions, MaxMessage: limit, StartTimeout: ample},
-		Launch:  *launch,
-		Offered: willing().capabilities(),
+	options := Options{
+		Options: protocol.Options{MaxMessage: limit, StartTimeout: serverstest.Ample, Answers: allAnswers()},
 	}
-	text := bytes.NewReader(spec.encode())
+	spec := options.dial(w.server, launch).spec(daemon.Record{Key: daemon.NamedKey(w.server, false), Named: true})
+	text := bytes.NewReader(spec.Encode(w.sessions))
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	said, ready := io.Pipe()
 	go func() {
-		err := Hold(ctx, text, ready, mcphttp.ClientOptions{})
+		err := Serve(ctx, text, ready, mcphttp.ClientOptions{})
 		_ = ready.CloseWithError(err) // where it never listened
 		w.ended <- err
 	}()
 	line, err := io.ReadAll(said)
-	if err != nil || strings.TrimSpace(string(line)) != holderReady {
+	if err != nil || strings.TrimSpace(string(line)) != "ready" {
 		t.Fatalf("the holder says %q, %v", line, err)
 	}
 	t.Cleanup(func() {
@@ -81,6 +76,15 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 	return w
 }
 
+// info describes the session, as its daemon does.
+func (w *heldWorld) info(ctx context.Context) (*daemon.Info, error) {
+	info := w.sessions.List(ctx, serverstest.Ample)[0]
+	if info.State == daemon.StateDead || info.State == daemon.StateSilent {
+		return nil, fmt.Errorf("the session is %s: %s", info.State, info.Ended)
+	}
+	return info, nil
+}
+
 func shortFolder() string {
 	if runtime.GOOS == "windows" {
 		return ""
@@ -89,26 +93,26 @@ func shortFolder() string {
 }
 
 // client opens the session as another process would.
-func (w *heldWorld) client(answers Answers) (*Session, *events) {
+func (w *heldWorld) client(answers protocol.Answers) (*protocol.Session, *serverstest.Events) {
 	w.t.Helper()
-	seen, bus := &events{}, &exec.Bus{}
-	bus.Subscribe(seen.take)
+	seen, bus := &serverstest.Events{}, &exec.Bus{}
+	bus.Subscribe(seen.Take)
 	pool := NewPool([]*config.Server{w.server}, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), StartTimeout: ample, Answers: answers, Sessions: w.sessions,
-		Version: "test",
+		Options:  protocol.Options{Bus: bus, StartTimeout: serverstest.Ample, Answers: answers, Version: "test"},
+		Registry: exec.NewRegistry(bus), Sessions: w.sessions,
 	})
 	session, err := pool.Open(context.Background(), "fake")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { pool.Close(context.Background()) })
-	if session.Held == nil {
+	if session.Attached == nil {
 		w.t.Fatal("the session is not the one that is held")
 	}
 	return session, seen
 }
 
-func echoed(session *Session, text string) error {
+func echoed(session *protocol.Session, text string) error {
 	result, err := session.CallTool(context.Background(), exec.Request{
 		Name: "echo", Arguments: json.RawMessage(fmt.Sprintf(`{"message":%q}`, text)), Progress: func(exec.Progress) {},
 	})
@@ -125,21 +129,21 @@ func TestHeldByMany(t *testing.T) {
 	const clients, calls = 50, 20
 	var wait sync.WaitGroup
 	for i := range clients {
-		session, seen := w.client(Answers{})
+		session, seen := w.client(protocol.Answers{})
 		wait.Go(func() {
 			for j := range calls {
 				if err := echoed(session, fmt.Sprintf("client %d call %d", i, j)); err != nil {
 					t.Error(err)
 				}
 			}
-			for _, frame := range of[wire.FrameSent](seen) {
+			for _, frame := range serverstest.Of[wire.FrameSent](seen) {
 				own := strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i))
 				if frame.Method == "tools/call" && !own {
 					t.Errorf("client %d sees %s", i, frame.Bytes)
 				}
 			}
 			answers := 0
-			for _, frame := range of[wire.FrameReceived](seen) {
+			for _, frame := range serverstest.Of[wire.FrameReceived](seen) {
 				if strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i)) {
 					answers++
 				}
@@ -158,7 +162,7 @@ func TestHeldProgress(t *testing.T) {
 	w := holds(t, 1<<20, "good")
 	var wait sync.WaitGroup
 	for _, steps := range []int{3, 5} {
-		session, _ := w.client(Answers{})
+		session, _ := w.client(protocol.Answers{})
 		wait.Go(func() {
 			var heard []string
 			var mu sync.Mutex
@@ -184,10 +188,10 @@ func TestHeldProgress(t *testing.T) {
 func TestHeldElicitation(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "elicit")
-	asked := func(name string, times *int) Answers {
-		answers := willing()
+	asked := func(name string, times *int) protocol.Answers {
+		answers := allAnswers()
 		elicit := answers.Elicit
-		answers.Elicit = func(ctx context.Context, about *Elicitation) (*Elicited, error) {
+		answers.Elicit = func(ctx context.Context, about *protocol.Elicitation) (*protocol.Elicited, error) {
 			*times++
 			return elicit(ctx, about)
 		}
@@ -208,7 +212,7 @@ func TestHeldElicitation(t *testing.T) {
 func TestHeldSlowReader(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "good")
-	conn, err := w.sessions.connect(t.Context(), NamedKey(w.server, false))
+	conn, err := net.Dial("unix", filepath.Join(w.sessions.Folder, daemon.NamedKey(w.server, false)+".sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +231,8 @@ func TestHeldSlowReader(t *testing.T) {
 	}
 	const much = 24 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
-		request, err := wire.EncodeRequest(seq+2, methodRequest,
-			rawjson.Build("method", "tools/call", "params", CallParams("big", []byte(`{"bytes":900000}`))))
+		request, err := wire.EncodeRequest(seq+2, "toolx/request",
+			rawjson.Build("method", "tools/call", "params", protocol.CallParams("big", []byte(`{"bytes":900000}`))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,21 +240,21 @@ func TestHeldSlowReader(t *testing.T) {
 			break // it is cut off already
 		}
 	}
-	session, _ := w.client(Answers{})
+	session, _ := w.client(protocol.Answers{})
 	for i := range 20 {
 		if err := echoed(session, fmt.Sprint(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	info, err := w.sessions.ask(t.Context(), NamedKey(w.server, false), methodInfo)
+	info, err := w.info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(ample); info.Clients != 1; { // until all answers have come
+	for deadline := time.Now().Add(serverstest.Ample); info.Clients != 1; { // until all answers have come
 		if err := echoed(session, "more"); err != nil {
 			t.Fatal(err)
 		}
-		if info, err = w.sessions.ask(t.Context(), NamedKey(w.server, false), methodInfo); err != nil {
+		if info, err = w.info(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if time.Now().After(deadline) {
@@ -263,14 +267,14 @@ func TestHeldSlowReader(t *testing.T) {
 func TestHeldWhileStderrFloods(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "--on", "tools/call", "--count", "3000", "stderr-flood")
-	session, _ := w.client(Answers{})
-	ctx, cancel := context.WithTimeout(t.Context(), ample)
+	session, _ := w.client(protocol.Answers{})
+	ctx, cancel := context.WithTimeout(t.Context(), serverstest.Ample)
 	defer cancel()
 	over := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for !wire.Closed(over) {
-			if _, err := w.sessions.ask(ctx, NamedKey(w.server, false), methodInfo); err != nil {
+			if _, err := w.info(ctx); err != nil {
 				t.Error(err)
 				return
 			}
@@ -285,32 +289,12 @@ func TestHeldWhileStderrFloods(t *testing.T) {
 	wait.Wait()
 }
 
-// A holder that can be reached no more ends.
-func TestHolderEndsWithItsSocket(t *testing.T) {
-	t.Parallel()
-	ended := make(chan struct{})
-	h := &holder{stop: sync.OnceFunc(func() { close(ended) })}
-	path := filepath.Join(t.TempDir(), "socket")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	go h.endWithSocket(t.Context(), path, time.Millisecond)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-ended:
-	case <-time.After(ample):
-		t.Error("it goes on")
-	}
-}
-
 // A client and a holder of different versions find that out at once, and a session of the other version can be ended.
 func TestHeldByAnotherVersion(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "good")
-	key := NamedKey(w.server, false)
-	conn, err := w.sessions.connect(t.Context(), key)
+	key := daemon.NamedKey(w.server, false)
+	conn, err := net.Dial("unix", filepath.Join(w.sessions.Folder, key+".sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +311,8 @@ func TestHeldByAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	record.Speaks = 0
-	if err := os.WriteFile(w.sessions.path(key, ".json"), asJSON(record), 0o600); err != nil {
+	text, _ := json.Marshal(record)
+	if err := os.WriteFile(filepath.Join(w.sessions.Folder, key+".json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pool := NewPool([]*config.Server{w.server}, Options{Registry: exec.NewRegistry(nil), Sessions: w.sessions})
@@ -336,7 +321,7 @@ func TestHeldByAnotherVersion(t *testing.T) {
 		!strings.Contains(fault.HintOf(err), "toolx session restart fake") {
 		t.Errorf("a holder of another version: %v (%s)", err, fault.HintOf(err))
 	}
-	for _, info := range w.sessions.List(t.Context(), ample) {
+	for _, info := range w.sessions.List(t.Context(), serverstest.Ample) {
 		if !strings.Contains(info.Ended, "toolx session restart fake") {
 			t.Errorf("its state is %s, %s", info.State, info.Ended)
 		}
@@ -347,10 +332,11 @@ func TestHeldByAnotherVersion(t *testing.T) {
 func TestHeldByAnotherToolx(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "good")
-	seen, bus := &events{}, &exec.Bus{}
-	bus.Subscribe(seen.take)
+	seen, bus := &serverstest.Events{}, &exec.Bus{}
+	bus.Subscribe(seen.Take)
 	pool := NewPool([]*config.Server{w.server}, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), StartTimeout: ample, Sessions: w.sessions, Version: "newer",
+		Options:  protocol.Options{Bus: bus, StartTimeout: serverstest.Ample, Version: "newer"},
+		Registry: exec.NewRegistry(bus), Sessions: w.sessions,
 	})
 	defer pool.Close(context.Background())
 	session, err := pool.Open(t.Context(), "fake")
@@ -361,89 +347,10 @@ func TestHeldByAnotherToolx(t *testing.T) {
 		t.Error(err)
 	}
 	said := ""
-	for _, notice := range of[exec.Notice](seen) {
+	for _, notice := range serverstest.Of[exec.Notice](seen) {
 		said += notice.Text + "\n"
 	}
 	if !strings.Contains(said, "was started by toolx test, and this is newer") {
 		t.Errorf("it says %s", said)
-	}
-}
-
-// A holder whose answer cannot be used is not asked why: it may not understand that question either.
-func TestHolderIsNotAskedAboutItsOwnAnswer(t *testing.T) {
-	t.Parallel()
-	near, far := net.Pipe()
-	asked := make(chan string, 2)
-	go func() {
-		_ = newHeldConn(far, 1<<20).read(func(m wire.Message) {
-			asked <- m.Method
-			_, _ = far.Write(report{}.reply(m.ID))
-		})
-	}()
-	link := newHeld("s", near, nil)
-	defer link.Kill()
-	if err := link.Begin(); err != nil {
-		t.Fatal(err)
-	}
-	h := &handshake{Session: &Session{requester: requester{Name: "s", link: link}}}
-	var failure *diagnose.Failure
-	err := h.join(t.Context(), link)
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingUnusable || failure.Final ||
-		!strings.Contains(err.Error(), errOtherToolx.Error()) {
-		t.Errorf("%+v", err)
-	}
-	if first := <-asked; first != methodAttach || len(asked) > 0 {
-		t.Errorf("the holder is asked %s, and %d more", first, len(asked))
-	}
-}
-
-// TestStartCauseIsCarried: only the holder knows how the server was started, and what its code reads.
-func TestStartCauseIsCarried(t *testing.T) {
-	want := &cause.Cause{Kind: cause.Observed, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
-	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
-		failed := &diagnose.Failure{
-			Ending: diagnose.EndingExited, Waiting: waiting, FromStart: func() *cause.Cause { return want },
-		}
-		m, _ := wire.Parse(report{Failure: newFailureData(failed)}.notification(methodEnded))
-		got, err := readReport(m.Params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c := got.Failure.failure().Cause(); explained != reflect.DeepEqual(c, want) {
-			t.Errorf("%s unanswered: cause is %+v", waiting, c)
-		}
-	}
-}
-
-// Every event that a holder can see is carried, but for those that its clients make themselves.
-func TestEventsAreCarried(t *testing.T) {
-	t.Parallel()
-	for _, event := range []exec.Event{
-		wire.ProcessStarted{Head: wire.Head{Server: "s"}, PID: 1},
-		wire.ProcessExited{Head: wire.Head{Server: "s"}, How: "exit status 1"},
-		wire.PipeHeld{Pipe: "stdout"},
-		wire.StdinClosed{Head: wire.Head{Server: "s"}},
-		wire.FrameSent{ID: "1", Bytes: []byte("{}")},
-		wire.FrameReceived{ID: "1", Bytes: []byte("{}")},
-		wire.PollutedLine{Text: []byte("text")},
-		wire.OddFrame{Why: "odd"},
-		wire.StderrLine{Text: "line"},
-		wire.ServerRequest{Method: "ping"},
-		wire.HTTPExchange{Verb: "POST", Err: io.EOF},
-		exec.Notice{Text: "notice"},
-	} {
-		m, _ := wire.Parse(eventLine(event))
-		got := readEvent(m.Params)
-		if fmt.Sprint(got) != fmt.Sprint(event) || reflect.TypeOf(got) != reflect.TypeOf(event) {
-			t.Errorf("%#v becomes %#v", event, got)
-		}
-	}
-	reason := &diagnose.Failure{
-		Server: "s", Ending: diagnose.EndingExited, How: "exit status 3", Reason: io.EOF, Said: []string{"said"},
-	}
-	m, _ := wire.Parse(report{Failure: newFailureData(reason)}.notification(methodEnded))
-	r, err := readReport(m.Params)
-	if err != nil || r.Failure.failure().Error() != reason.Error() || r.Failure.failure().Said[0] != "said" {
-		t.Errorf("the failure becomes %v, %v", r.Failure, err)
 	}
 }

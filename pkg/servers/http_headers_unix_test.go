@@ -35,7 +35,7 @@ func TestHeadersAreMadeAnew(t *testing.T) {
 	})
 	write("first")
 	s := newRemoteStage(t, plenty, site.URL)
-	s.dial.launch.HeadersCommand = []string{"cat", file}
+	s.dial.Launch.HeadersCommand = []string{"cat", file}
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -26,7 +28,7 @@ func listening(t *testing.T, site *site, uris ...string) (s *stage, ended <-chan
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	end, ready := make(chan error, 1), make(chan struct{})
-	go func() { end <- s.session.Listen(ctx, Interest{URIs: uris}, func() { close(ready) }) }()
+	go func() { end <- s.session.Listen(ctx, protocol.Interest{URIs: uris}, func() { close(ready) }) }()
 	<-ready
 	return s, end, stop
 }
@@ -85,7 +87,7 @@ func TestStandingStreamIsOpenedAgain(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) || s.session.Err() != nil {
 				t.Errorf("%v, %v", err, s.session.Err())
 			}
-			told := of[exec.Notice](s.events)
+			told := serverstest.Of[exec.Notice](s.events)
 			again := slices.ContainsFunc(told, func(n exec.Notice) bool {
 				return strings.Contains(n.Text, `server "site" ended the standing stream; toolx opens it again in 10ms`)
 			})
@@ -123,7 +125,7 @@ func TestStandingStreamEndsWithTheSession(t *testing.T) {
 	}
 	<-listens
 	s.session.Close(context.Background())
-	for _, notice := range of[exec.Notice](s.events) {
+	for _, notice := range serverstest.Of[exec.Notice](s.events) {
 		if strings.Contains(notice.Text, "standing stream") {
 			t.Error(notice.Text)
 		}
@@ -208,7 +210,7 @@ func TestStandingStreamOfANewSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error)
-	go func() { ended <- s.session.Listen(ctx, Interest{URIs: []string{"a:b"}}, func() {}) }()
+	go func() { ended <- s.session.Listen(ctx, protocol.Interest{URIs: []string{"a:b"}}, func() {}) }()
 	<-done
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -259,7 +261,7 @@ func TestNoStandingStream(t *testing.T) {
 			}
 			ctx, stop := context.WithCancel(context.Background())
 			ended := make(chan error)
-			go func() { ended <- s.session.Listen(ctx, Interest{}, func() {}) }()
+			go func() { ended <- s.session.Listen(ctx, protocol.Interest{}, func() {}) }()
 			<-told
 			stop()
 			if err := <-ended; !errors.Is(err, context.Canceled) || s.session.Err() != nil {
@@ -302,7 +304,7 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}
-			err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
+			err := s.session.Listen(context.Background(), protocol.Interest{Tools: true}, func() {})
 			if test.text == "" && err != nil ||
 				test.text != "" && (err == nil || !strings.Contains(err.Error(), test.text)) {
 				t.Errorf("%v, want %q", err, test.text)
@@ -328,7 +330,7 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 		if err := s.open(); err != nil {
 			t.Fatal(err)
 		}
-		err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
+		err := s.session.Listen(context.Background(), protocol.Interest{Tools: true}, func() {})
 		var failure *diagnose.Failure
 		if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone ||
 			fault.KindOf(err) != fault.KindProtocol {

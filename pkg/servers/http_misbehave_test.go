@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"toolx/pkg/servers/serverstest"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -378,7 +379,7 @@ func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
 		t.Errorf("%v (%s), want %s (%s)", result.Err, fault.KindOf(result.Err), want.text, want.call)
 	}
 	var seen []string
-	for _, odd := range of[wire.OddFrame](s.events) {
+	for _, odd := range serverstest.Of[wire.OddFrame](s.events) {
 		seen = append(seen, string(odd.Class))
 	}
 	if got := strings.Join(seen, " "); got != want.seen {
@@ -473,7 +474,7 @@ func TestHintsOfHTTP(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newRemoteStage(t, plenty, newSite(t, test.script).URL+"/mcp")
-			s.dial.launch.Headers = test.headers
+			s.dial.Launch.Headers = test.headers
 			err := s.open()
 			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
 			if err == nil || !strings.Contains(connect.Hint(), test.hint) {

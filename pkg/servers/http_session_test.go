@@ -24,6 +24,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -250,7 +252,7 @@ func TestOlderHTTP(t *testing.T) {
 			}
 		})
 		s := newRemoteStage(t, plenty, site.URL+"/sse")
-		s.dial.server.Transport = kind
+		s.dial.Server.Transport = kind
 		if err := s.open(); err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +261,7 @@ func TestOlderHTTP(t *testing.T) {
 				t.Errorf("type %q: %v", kind, result.Err)
 			}
 		}
-		if requests := of[wire.ServerRequest](s.events); len(requests) != 2 {
+		if requests := serverstest.Of[wire.ServerRequest](s.events); len(requests) != 2 {
 			t.Errorf("%d requests of the server", len(requests))
 		}
 	}
@@ -282,7 +284,7 @@ func TestOlderHTTPMisbehaves(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			site := newOldSite(t, test.script)
 			s := newRemoteStage(t, plenty, site.URL+"/sse")
-			s.dial.server.Transport = config.TransportSSE
+			s.dial.Server.Transport = config.TransportSSE
 			err := s.open()
 			if test.open != "" {
 				if err == nil || !strings.Contains(err.Error(), test.open) {
@@ -331,7 +333,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 			}
 		}
 		opened := 0
-		for _, one := range of[wire.HTTPExchange](s.events) {
+		for _, one := range serverstest.Of[wire.HTTPExchange](s.events) {
 			if !one.Reused {
 				opened++
 			}
@@ -339,7 +341,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		// The end of a stream may be late once; that is no failure.
 		if opened > 2 {
 			t.Errorf("streams %v: %d connections for %d exchanges", events, opened,
-				len(of[wire.HTTPExchange](s.events)))
+				len(serverstest.Of[wire.HTTPExchange](s.events)))
 		}
 	}
 }
@@ -349,7 +351,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 func TestAuthorizeWrapsTheWire(t *testing.T) {
 	site := newSite(t, nil)
 	s := newRemoteStage(t, plenty, site.URL)
-	s.dial.launch.Headers = map[string]string{"X-Given": "yes"}
+	s.dial.Launch.Headers = map[string]string{"X-Given": "yes"}
 	s.dial.HTTP.Authorize = func(server *config.Server, base http.RoundTripper) http.RoundTripper {
 		return tripper(func(request *http.Request) (*http.Response, error) {
 			if server.Name != "site" || request.Header.Get("X-Given") != "yes" {
@@ -395,7 +397,7 @@ func TestPasswordInTheAddress(t *testing.T) {
 		})
 		s := newRemoteStage(t, plenty, strings.Replace(site.URL, "//", "//u:p@", 1))
 		if own != "" {
-			s.dial.launch.Headers = map[string]string{"Authorization": own}
+			s.dial.Launch.Headers = map[string]string{"Authorization": own}
 		}
 		if err := s.open(); err != nil {
 			t.Fatal(err)
@@ -407,7 +409,7 @@ func TestPasswordInTheAddress(t *testing.T) {
 			}
 		}
 		s.close()
-		for _, one := range of[wire.HTTPExchange](s.events) {
+		for _, one := range serverstest.Of[wire.HTTPExchange](s.events) {
 			if strings.Contains(one.URL, ":p@") {
 				t.Errorf("the password is told: %s", one.URL)
 			}
@@ -444,16 +446,16 @@ func TestCertificates(t *testing.T) {
 	}{
 		{"nobody's", func(*dial) {}, "", false, `is signed by "toolx test authority", which is not trusted`},
 		{"--cacert", func(d *dial) { d.HTTP.CACert = authority }, "", false, ""},
-		{"caCert", func(d *dial) { d.launch.CACert = authority }, "", false, ""},
+		{"caCert", func(d *dial) { d.Launch.CACert = authority }, "", false, ""},
 		{"--insecure", func(d *dial) { d.HTTP.Insecure = true }, "", false, ""},
 		{"NODE_EXTRA_CA_CERTS", func(*dial) {}, "NODE_EXTRA_CA_CERTS", false, ""},
 		{"no such file", func(d *dial) { d.HTTP.CACert = authority + "x" }, "", false, "cannot be asked: the CA certificate: open"},
 		{"no certificate", func(d *dial) { d.HTTP.CACert = client }, "", false, "holds no certificate in PEM form"},
 		{"a client without one", func(d *dial) { d.HTTP.CACert = authority }, "", true, "refused TLS"},
 		{"a client with one", func(d *dial) {
-			d.HTTP.CACert, d.launch.ClientCert, d.launch.ClientKey = authority, authority, client
+			d.HTTP.CACert, d.Launch.ClientCert, d.Launch.ClientKey = authority, authority, client
 		}, "", true, ""},
-		{"a key that is none", func(d *dial) { d.launch.ClientCert = authority }, "", false, "clientCert"},
+		{"a key that is none", func(d *dial) { d.Launch.ClientCert = authority }, "", false, "clientCert"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.env != "" {
@@ -570,16 +572,16 @@ func TestPoolWaitsAsAsked(t *testing.T) {
 		}
 	})
 	bus := &exec.Bus{}
-	kept := &events{}
-	bus.Subscribe(kept.take)
+	kept := &serverstest.Events{}
+	bus.Subscribe(kept.Take)
 	pool := NewPool([]*config.Server{{Name: "site", URL: site.URL}}, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), BaseDelay: time.Millisecond,
+		Options: protocol.Options{Bus: bus}, Registry: exec.NewRegistry(bus), BaseDelay: time.Millisecond,
 	})
 	defer pool.Close(context.Background())
 	if _, err := pool.Open(context.Background(), "site"); err != nil {
 		t.Fatal(err)
 	}
-	if retries := of[Retry](kept); len(retries) != 1 || retries[0].Delay != time.Second {
+	if retries := serverstest.Of[Retry](kept); len(retries) != 1 || retries[0].Delay != time.Second {
 		t.Errorf("retries %+v", retries)
 	}
 }

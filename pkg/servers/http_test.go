@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,12 +17,15 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/wire"
 )
 
@@ -153,11 +157,12 @@ func (s *site) seen(what string) []siteMessage {
 func newRemoteStage(t *testing.T, limit time.Duration, url string) *stage {
 	t.Helper()
 	bus := &exec.Bus{}
-	s := &stage{t: t, events: &events{}, registry: exec.NewRegistry(bus)}
-	bus.Subscribe(s.events.take)
+	s := &stage{t: t, events: &serverstest.Events{}, registry: exec.NewRegistry(bus)}
+	bus.Subscribe(s.events.Take)
 	s.executor = &exec.Executor{Registry: s.registry, Bus: bus, Defaults: exec.Defaults{Timeout: limit}}
 	s.dial = Options{
-		Bus: bus, StartTimeout: limit, MaxMessage: 1 << 20, Attempts: 3, BaseDelay: time.Millisecond, Version: "1",
+		Options:  protocol.Options{Bus: bus, StartTimeout: limit, MaxMessage: 1 << 20, Version: "1"},
+		Attempts: 3, BaseDelay: time.Millisecond,
 	}.dial(&config.Server{Name: "site", URL: url}, &config.Resolved{URL: url})
 	return s
 }
@@ -175,7 +180,7 @@ func TestRemoteSession(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			site := newSite(t, func(s *site) { s.modern = test.modern })
 			s := newRemoteStage(t, plenty, site.URL+"/mcp")
-			s.dial.launch.Headers = map[string]string{"X-Team": "blue"}
+			s.dial.Launch.Headers = map[string]string{"X-Team": "blue"}
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +223,7 @@ func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 	}
 	posts := site.seen(http.MethodPost)
 	var sent []string
-	for _, frame := range of[wire.FrameSent](s.events) {
+	for _, frame := range serverstest.Of[wire.FrameSent](s.events) {
 		sent = append(sent, string(frame.Bytes))
 	}
 	for _, post := range posts {
@@ -226,11 +231,11 @@ func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 			t.Errorf("no event has the message %s", post.Text)
 		}
 	}
-	exchanges := of[wire.HTTPExchange](s.events)
+	exchanges := serverstest.Of[wire.HTTPExchange](s.events)
 	if len(exchanges) < len(posts) || exchanges[0].Verb != "POST" || exchanges[0].Status == 0 {
 		t.Errorf("%d exchanges of %d posts: %+v", len(exchanges), len(posts), exchanges)
 	}
-	if received := of[wire.FrameReceived](s.events); string(received[len(received)-1].Bytes) != hi(call) {
+	if received := serverstest.Of[wire.FrameReceived](s.events); string(received[len(received)-1].Bytes) != hi(call) {
 		t.Errorf("received %s", received[len(received)-1].Bytes)
 	}
 }
@@ -389,7 +394,7 @@ func TestNotificationsAndRequestsOverHTTP(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("answered %q", got)
 	}
-	if progress := of[exec.CallProgress](s.events); len(progress) != 1 {
+	if progress := serverstest.Of[exec.CallProgress](s.events); len(progress) != 1 {
 		t.Errorf("%d reports of progress", len(progress))
 	}
 }
@@ -427,7 +432,7 @@ func TestCallsWaitForTheStandingStream(t *testing.T) {
 		}
 	})
 	s := newRemoteStage(t, plenty, home.URL)
-	s.dial.Answers = Answers{Roots: []Root{}}
+	s.dial.Answers = protocol.Answers{Roots: []protocol.Root{}}
 	s.dial.Bus.Subscribe(func(event exec.Event) {
 		if _, is := event.(exec.CallStarted); is {
 			close(called)
@@ -500,11 +505,11 @@ func TestEraIsRemembered(t *testing.T) {
 		if err := s.open(); err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range of[wire.HTTPExchange](s.events) {
+		for _, one := range serverstest.Of[wire.HTTPExchange](s.events) {
 			sent = append(sent, one.Verb)
 		}
-		for _, frame := range of[wire.FrameSent](s.events) {
-			sent = append(sent, methodOf(frame.Bytes))
+		for _, frame := range serverstest.Of[wire.FrameSent](s.events) {
+			sent = append(sent, rawjson.GetText(frame.Bytes, "method"))
 		}
 		s.close()
 		return s.session.Protocol, sent
@@ -533,5 +538,67 @@ func TestEraIsRemembered(t *testing.T) {
 	}
 	if protocol, _ := start(legacy.URL); protocol != "2026-07-28" {
 		t.Errorf("with a broken file: %s", protocol)
+	}
+}
+
+// TestShownRequestIsTheSentOne proves that NextRequest returns the very frame that is sent next,
+// over both transports and in both eras.
+func TestShownRequestIsTheSentOne(t *testing.T) {
+	stages := map[string]func(t *testing.T) *stage{
+		"http legacy": func(t *testing.T) *stage { return newRemoteStage(t, plenty, newSite(t, nil).URL) },
+		"http modern": func(t *testing.T) *stage {
+			return newRemoteStage(t, plenty, newSite(t, func(s *site) { s.modern = true }).URL)
+		},
+	}
+	for era, modes := range map[string][]string{"legacy": {"features"}, "modern": {"stateless-only", "features"}} {
+		stages["stdio "+era] = func(t *testing.T) *stage { return newStage(t, serverstest.Ample, modes...) }
+	}
+	for name, make := range stages {
+		t.Run(name, func(t *testing.T) {
+			s := make(t)
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			ctx, session := t.Context(), s.session
+			ignore := func(exec.Progress) {}
+			for method, ask := range map[string]struct {
+				params json.RawMessage
+				send   func() error
+			}{
+				"tools/call": {protocol.CallParams("echo", json.RawMessage(`{"message":"<&> ü 1.0"}`)), func() error {
+					_, err := session.CallTool(ctx, exec.Request{Name: "echo", Arguments: json.RawMessage(`{"message":"<&> ü 1.0"}`), Progress: ignore})
+					return err
+				}},
+				"prompts/get": {protocol.PromptParams("greet", json.RawMessage(`{"name":"Ada"}`)), func() error {
+					_, err := session.GetPrompt(ctx, "greet", json.RawMessage(`{"name":"Ada"}`), ignore)
+					return err
+				}},
+				"resources/read": {protocol.ReadParams("test://text"), func() error {
+					_, err := session.ReadResource(ctx, "test://text", ignore)
+					return err
+				}},
+			} {
+				var shown [2]json.RawMessage
+				for after := range shown {
+					var err error
+					if shown[after], err = session.NextRequest(method, ask.params, after); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, shown := range shown {
+					var refused *exec.ToolError // the site has no prompts and no resources
+					if err := ask.send(); err != nil && !errors.As(err, &refused) {
+						t.Errorf("%s: %v", method, err)
+					}
+					sent := serverstest.Of[wire.FrameSent](s.events)
+					if last := sent[len(sent)-1].Bytes; string(last) != string(shown) {
+						t.Errorf("%s: sent %s, shown %s", method, last, shown)
+					}
+				}
+				if modern := strings.Contains(name, "modern"); modern != strings.Contains(string(shown[0]), `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`) {
+					t.Errorf("%s: %s", method, shown[0])
+				}
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -75,17 +76,17 @@ func misbehaviours() map[string]behaviour {
 		"invalid-utf8":     {seen: "invalid-utf8", text: "\ufffd\ufffdhi"},
 		"raw-control":      {seen: "control", text: "\x1b[31mhi"},
 		"nul-bytes":        {seen: "glued"},
-		"pages-stop":       {open: diagnose.EndingUnfinished, text: "did not end its list", limit: brief},
-		"utf16":            {open: diagnose.EndingSilent, seen: "text", limit: brief},
-		"tty-prompt":       {open: diagnose.EndingSilent, seen: "text", limit: brief},
-		"full-screen":      {open: diagnose.EndingSilent, seen: "text", limit: brief},
-		"http-mode":        {open: diagnose.EndingSilent, seen: "text", limit: brief},
-		"echo-back":        {open: diagnose.EndingSilent, limit: brief},
+		"pages-stop":       {open: diagnose.EndingUnfinished, text: "did not end its list", limit: serverstest.Brief},
+		"utf16":            {open: diagnose.EndingSilent, seen: "text", limit: serverstest.Brief},
+		"tty-prompt":       {open: diagnose.EndingSilent, seen: "text", limit: serverstest.Brief},
+		"full-screen":      {open: diagnose.EndingSilent, seen: "text", limit: serverstest.Brief},
+		"http-mode":        {open: diagnose.EndingSilent, seen: "text", limit: serverstest.Brief},
+		"echo-back":        {open: diagnose.EndingSilent, limit: serverstest.Brief},
 
 		// Size: the limit of this test is 1 MiB.
 		"huge-line":          {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"huge-text-line":     {seen: "too-long"},
-		"endless-line":       {call: fault.KindTimeout, seen: "too-long", limit: brief, endless: true},
+		"endless-line":       {call: fault.KindTimeout, seen: "too-long", limit: serverstest.Brief, endless: true},
 		"echo-half":          {seen: "broken"},
 		"text-flood":         {seen: "text"},
 		"text-flood-call":    {seen: "text"},
@@ -113,12 +114,12 @@ func misbehaviours() map[string]behaviour {
 		"sigkill":            {call: fault.KindProtocol, text: killedText},
 		"ignore-eof":         {endless: true},
 		"flaky-start":        {open: diagnose.EndingExited, text: "needs --state"},
-		"silent":             {open: diagnose.EndingSilent, text: "no response after", limit: brief},
-		"silent-after-init":  {open: diagnose.EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
-		"silent-call":        {call: fault.KindTimeout, limit: brief},
-		"stdin-unread":       {open: diagnose.EndingSilent, limit: brief},
-		"stdin-stalled":      {call: fault.KindTimeout, limit: brief, endless: true},
-		"stdin-closed":       {open: diagnose.EndingSilent, limit: brief},
+		"silent":             {open: diagnose.EndingSilent, text: "no response after", limit: serverstest.Brief},
+		"silent-after-init":  {open: diagnose.EndingSilent, text: "tools/list unanswered", limit: 10 * serverstest.Brief},
+		"silent-call":        {call: fault.KindTimeout, limit: serverstest.Brief},
+		"stdin-unread":       {open: diagnose.EndingSilent, limit: serverstest.Brief},
+		"stdin-stalled":      {call: fault.KindTimeout, limit: serverstest.Brief, endless: true},
+		"stdin-closed":       {open: diagnose.EndingSilent, limit: serverstest.Brief},
 		"stdout-closed":      {open: diagnose.EndingClosedStdout, text: "failed to start: it closed its stdout"},
 		"stdout-closed-call": {call: fault.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
@@ -145,10 +146,10 @@ func misbehaviours() map[string]behaviour {
 		"ready-result":        {seen: "id-null"},
 		"notification-result": {seen: "notification-reply"},
 		"notification-error":  {seen: "notification-reply"},
-		"id-unknown":          {call: fault.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},
+		"id-unknown":          {call: fault.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: serverstest.Brief},
 		"id-stray":            {seen: "id-unknown"},
 		"id-dup":              {seen: "id-duplicate"},
-		"late-reply":          {call: fault.KindTimeout, seen: "id-late", limit: brief},
+		"late-reply":          {call: fault.KindTimeout, seen: "id-late", limit: serverstest.Brief},
 
 		// The handshake and tools/list.
 		"version-missing": {open: diagnose.EndingMalformed, text: "the answer to initialize names no revision"},
@@ -199,11 +200,6 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-const (
-	ample = time.Minute            // for what must not run out
-	brief = 300 * time.Millisecond // for what must
-)
-
 func behave(t *testing.T, mode string, want behaviour) {
 	s, err := stageFor(t, mode, want)
 	if err != nil {
@@ -222,11 +218,11 @@ func behave(t *testing.T, mode string, want behaviour) {
 	switch {
 	case s.session == nil:
 	case want.endless:
-		s.events.await(func() bool { return s.classes() == want.seen })
+		s.events.Await(func() bool { return s.classes() == want.seen })
 		s.close()
 	default:
-		s.session.link.(*stdio.Transport).StdinGrace = ample
-		s.closeWithin(ample)
+		s.session.Transport().(*stdio.Transport).StdinGrace = serverstest.Ample
+		s.closeWithin(serverstest.Ample)
 	}
 	if got := s.classes(); got != want.seen {
 		t.Errorf("irregular: %q, want %q", got, want.seen)
@@ -237,7 +233,7 @@ func behave(t *testing.T, mode string, want behaviour) {
 // is wanted of it, so the limit grows until it has.
 func stageFor(t *testing.T, mode string, want behaviour) (*stage, error) {
 	for limit := want.limit; ; limit *= 2 {
-		s := newStage(t, ample, append(want.flags, mode)...)
+		s := newStage(t, serverstest.Ample, append(want.flags, mode)...)
 		switch {
 		case limit > 0 && want.open != "":
 			s.dial.StartTimeout = limit
@@ -248,7 +244,7 @@ func stageFor(t *testing.T, mode string, want behaviour) (*stage, error) {
 		var failure *diagnose.Failure
 		timed := want.open == diagnose.EndingSilent || want.open == diagnose.EndingUnfinished
 		done := errors.As(err, &failure) && failure.Ending == want.open && s.classes() == want.seen
-		if !timed || done || limit >= ample {
+		if !timed || done || limit >= serverstest.Ample {
 			return s, err
 		}
 	}
@@ -273,7 +269,7 @@ func checkCall(t *testing.T, result *exec.Result, want behaviour) {
 // classes are the irregularities that were reported, sorted, each once.
 func (s *stage) classes() string {
 	var classes []string
-	for _, event := range s.events.list() {
+	for _, event := range s.events.List() {
 		switch e := event.(type) {
 		case wire.PollutedLine:
 			classes = append(classes, string(e.Class))
@@ -287,11 +283,11 @@ func (s *stage) classes() string {
 
 // TestPollutedLineIsNamed proves MCP-1's report: content, number, place, phase.
 func TestPollutedLineIsNamed(t *testing.T) {
-	s := newStage(t, ample, "banner")
+	s := newStage(t, serverstest.Ample, "banner")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	lines := of[wire.PollutedLine](s.events)
+	lines := serverstest.Of[wire.PollutedLine](s.events)
 	if len(lines) == 0 {
 		t.Fatal("no polluted line was reported")
 	}
@@ -305,13 +301,13 @@ func TestPollutedLineIsNamed(t *testing.T) {
 // TestStderrIsWhole proves MCP-2 under load: every line arrives, in order, in the
 // events and in the log file, and none is taken for stdout.
 func TestStderrIsWhole(t *testing.T) {
-	s := newStage(t, ample, "stderr-flood")
+	s := newStage(t, serverstest.Ample, "stderr-flood")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
 	s.session.Close(context.Background())
 	const count = 50000
-	if got := len(of[wire.StderrLine](s.events)); got != count {
+	if got := len(serverstest.Of[wire.StderrLine](s.events)); got != count {
 		t.Errorf("%d lines in events, want %d", got, count)
 	}
 	tail, total, path := s.session.Stderr(3)
@@ -331,7 +327,7 @@ func TestStderrIsWhole(t *testing.T) {
 // before it answers is told at once what toolx cannot do.
 func TestServerRequestsAreAnswered(t *testing.T) {
 	for _, mode := range []string{"server-requests", "server-requests-early"} {
-		s := newStage(t, ample, mode)
+		s := newStage(t, serverstest.Ample, mode)
 		if err := s.open(); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
@@ -339,7 +335,7 @@ func TestServerRequestsAreAnswered(t *testing.T) {
 			t.Errorf("%s: %v", mode, result)
 		}
 		answered := make(map[string]bool)
-		for _, request := range of[wire.ServerRequest](s.events) {
+		for _, request := range serverstest.Of[wire.ServerRequest](s.events) {
 			answered[request.Method] = request.Answered
 		}
 		if !answered["ping"] || answered["roots/list"] || answered["sampling/createMessage"] || len(answered) < 5 {
@@ -351,14 +347,14 @@ func TestServerRequestsAreAnswered(t *testing.T) {
 // TestCancelReachesTheServer proves EXEC-10: at the end of the time the server is
 // told, with the id of the request that was on the wire, and lives on.
 func TestCancelReachesTheServer(t *testing.T) {
-	s := newStage(t, ample, "good")
+	s := newStage(t, serverstest.Ample, "good")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	s.executor.Defaults.Timeout = brief
+	s.executor.Defaults.Timeout = serverstest.Brief
 	result := s.call("fake__slow", `{"ms":60000,"steps":1}`)
 	var timeout *exec.TimeoutError
-	if !errors.As(result.Err, &timeout) || timeout.After != brief {
+	if !errors.As(result.Err, &timeout) || timeout.After != serverstest.Brief {
 		t.Fatalf("the call ended with %v", result.Err)
 	}
 	if again := s.call("fake__echo", `{"message":"still here"}`); again.String() != "still here" {
@@ -366,7 +362,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 	}
 	s.session.Close(context.Background())
 	var cancelled bool
-	for _, line := range of[wire.StderrLine](s.events) {
+	for _, line := range serverstest.Of[wire.StderrLine](s.events) {
 		cancelled = cancelled || strings.HasPrefix(line.Text, "cancelled ")
 	}
 	if !cancelled {
@@ -376,7 +372,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 
 // TestArgumentsArriveExactly proves ROUTE-3 on the wire: digits, order, escapes.
 func TestArgumentsArriveExactly(t *testing.T) {
-	s := newStage(t, ample, "good")
+	s := newStage(t, serverstest.Ample, "good")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -394,12 +390,12 @@ func TestArgumentsArriveExactly(t *testing.T) {
 // TestLargeArgumentsToAServerThatDoesNotRead proves that a write to a server that does not
 // read ends with the call's time and says why.
 func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
-	s := newStage(t, ample, "stdin-stalled")
+	s := newStage(t, serverstest.Ample, "stdin-stalled")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
 	// preparing the call counts, too
-	s.executor.Defaults.Timeout = 4 * brief
+	s.executor.Defaults.Timeout = 4 * serverstest.Brief
 	large, err := json.Marshal(map[string]string{"message": strings.Repeat("x", 1<<18)}) // no pipe holds it
 	if err != nil {
 		t.Fatal(err)
@@ -413,13 +409,13 @@ func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
 // TestClosedStdin proves that a server which no longer reads is noticed: a message
 // may still fit into the pipe before it is closed, a second one cannot be written.
 func TestClosedStdin(t *testing.T) {
-	s := newStage(t, ample, "stdin-closed-later")
+	s := newStage(t, serverstest.Ample, "stdin-closed-later")
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	s.executor.Defaults.Timeout = brief
+	s.executor.Defaults.Timeout = serverstest.Brief
 	s.call("fake__echo", `{"message":"hi"}`)
-	s.executor.Defaults.Timeout = ample
+	s.executor.Defaults.Timeout = serverstest.Ample
 	result := s.call("fake__echo", `{"message":"hi"}`)
 	if fault.KindOf(result.Err) != fault.KindProtocol || !strings.Contains(result.Err.Error(), "closed its stdin") {
 		t.Errorf("the call ended with %v", result.Err)
@@ -442,12 +438,12 @@ func TestClosing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.modes, "+"), func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, ample, tt.modes...)
+			s := newStage(t, serverstest.Ample, tt.modes...)
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}
 			s.session.Close(context.Background())
-			exits := of[wire.ProcessExited](s.events)
+			exits := serverstest.Of[wire.ProcessExited](s.events)
 			if len(exits) != 1 || exits[0].Forced != tt.forced || !exits[0].Asked {
 				t.Errorf("the exit was told as %+v, want forced %q", exits, tt.forced)
 			}
@@ -477,7 +473,7 @@ func TestHostileSchemas(t *testing.T) {
 		}
 		t.Run(mode.Name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, ample, mode.Name)
+			s := newStage(t, serverstest.Ample, mode.Name)
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -18,33 +21,46 @@ import (
 )
 
 // fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is for the test to close.
-func fakePool(t *testing.T, answers Answers, mode string, names ...string) (*Pool, *events) {
+func fakePool(t *testing.T, answers protocol.Answers, mode string, names ...string) (*Pool, *serverstest.Events) {
 	t.Helper()
 	list := make([]*config.Server, len(names))
 	for i, name := range names {
-		list[i] = &config.Server{Name: name, Command: fakeProgram(t), Args: []string{mode}}
+		list[i] = &config.Server{Name: name, Command: serverstest.Program(t), Args: []string{mode}}
 	}
-	seen, bus := &events{}, &exec.Bus{}
-	bus.Subscribe(seen.take)
+	seen, bus := &serverstest.Events{}, &exec.Bus{}
+	bus.Subscribe(seen.Take)
 	return NewPool(list, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second,
-		Answers: answers,
+		Options:  protocol.Options{Bus: bus, StartTimeout: 30 * time.Second, Answers: answers},
+		Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(),
 	}), seen
+}
+
+// allAnswers answers everything.
+func allAnswers() protocol.Answers {
+	return protocol.Answers{
+		Elicit: func(_ context.Context, asked *protocol.Elicitation) (*protocol.Elicited, error) {
+			return &protocol.Elicited{Action: protocol.Accept, Content: asked.Fill(json.RawMessage(`{"name":"Ada"}`))}, nil
+		},
+		Sample: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`{"role":"assistant","model":"test","content":{"type":"text","text":"hello back"}}`), nil
+		},
+		Roots: []protocol.Root{{URI: "file:///work", Name: "work"}},
+	}
 }
 
 // Roots that change are told to the sessions that are open, and to those to come.
 func TestRootsOfAPool(t *testing.T) {
-	pool, seen := fakePool(t, willing(), "server-requests-early", "open", "later")
+	pool, seen := fakePool(t, allAnswers(), "server-requests-early", "open", "later")
 	if _, err := pool.Open(t.Context(), "open"); err != nil {
 		t.Fatal(err)
 	}
-	pool.SetRoots(t.Context(), []Root{{URI: "file:///new"}})
+	pool.SetRoots(t.Context(), []protocol.Root{{URI: "file:///new"}})
 	if _, err := pool.Open(t.Context(), "later"); err != nil {
 		t.Fatal(err)
 	}
 	pool.Close(t.Context())
 	said := map[string]string{}
-	for _, frame := range of[wire.FrameSent](seen) {
+	for _, frame := range serverstest.Of[wire.FrameSent](seen) {
 		said[frame.Server] += string(frame.Bytes)
 	}
 	if !strings.Contains(said["open"], "file:///work") ||
@@ -58,7 +74,7 @@ func TestRootsOfAPool(t *testing.T) {
 
 // A server that was stopped is another process when it is opened again; stopping one that does not run does nothing.
 func TestStopAndOpenAgain(t *testing.T) {
-	pool, seen := fakePool(t, Answers{}, "good", "fake")
+	pool, seen := fakePool(t, protocol.Answers{}, "good", "fake")
 	defer pool.Close(t.Context())
 
 	pool.Stop(t.Context(), "fake")
@@ -78,7 +94,7 @@ func TestStopAndOpenAgain(t *testing.T) {
 	if second.PID == first.PID {
 		t.Errorf("both lives have the process %d", first.PID)
 	}
-	if exits := of[wire.ProcessExited](seen); len(exits) != 1 || !exits[0].Asked {
+	if exits := serverstest.Of[wire.ProcessExited](seen); len(exits) != 1 || !exits[0].Asked {
 		t.Errorf("the ends are %+v", exits)
 	}
 }
@@ -88,7 +104,7 @@ func TestStopAndOpenAgain(t *testing.T) {
 func TestDeathIsTold(t *testing.T) {
 	for _, mode := range []string{"good", "exit-after-list", "exit-mid-call", "sigsegv"} {
 		t.Run(mode, func(t *testing.T) {
-			pool, seen := fakePool(t, Answers{}, mode, "fake")
+			pool, seen := fakePool(t, protocol.Answers{}, mode, "fake")
 			exits := make(chan wire.ProcessExited, 10)
 			pool.options.Bus.Subscribe(func(event exec.Event) {
 				if e, ok := event.(wire.ProcessExited); ok {
@@ -100,7 +116,7 @@ func TestDeathIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			if mode == "good" {
-				first.link.Kill() // from outside, as with kill -9
+				first.Kill() // from outside, as with kill -9
 			} else {
 				_, _ = first.CallTool(t.Context(), exec.Request{Name: "echo", Arguments: []byte(`{"message":"x"}`)})
 			}
@@ -109,17 +125,18 @@ func TestDeathIsTold(t *testing.T) {
 			}
 			ready := func(event exec.Event) bool { _, ok := event.(Connected); return ok }
 			ended := func(event exec.Event) bool { _, ok := event.(wire.ProcessExited); return ok }
-			if list := seen.list(); slices.IndexFunc(list, ready) > slices.IndexFunc(list, ended) {
+			if list := seen.List(); slices.IndexFunc(list, ready) > slices.IndexFunc(list, ended) {
 				t.Error("the end was told before the session")
 			}
 			if _, err := pool.Open(t.Context(), "fake"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := first.link.(*stdio.Transport).Process.Stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+			stdin := first.Transport().(*stdio.Transport).Process.Stdin
+			if _, err := stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 				t.Errorf("the stdin of the first life is left open: %v", err)
 			}
 			pool.Close(t.Context())
-			if told := of[wire.ProcessExited](seen); len(told) != 2 {
+			if told := serverstest.Of[wire.ProcessExited](seen); len(told) != 2 {
 				t.Errorf("two lives ended as %+v", told)
 			}
 		})
@@ -130,10 +147,10 @@ func TestDeathIsTold(t *testing.T) {
 // one that is closed by toolx is not.
 func TestLossIsTold(t *testing.T) {
 	for _, mode := range []string{"stdout-closed-call", "good"} {
-		pool, seen := fakePool(t, Answers{}, mode, "fake")
-		told := make(chan SessionLost, 1)
+		pool, seen := fakePool(t, protocol.Answers{}, mode, "fake")
+		told := make(chan protocol.SessionLost, 1)
 		pool.options.Bus.Subscribe(func(event exec.Event) {
-			if e, ok := event.(SessionLost); ok {
+			if e, ok := event.(protocol.SessionLost); ok {
 				told <- e
 			}
 		})
@@ -148,7 +165,7 @@ func TestLossIsTold(t *testing.T) {
 		result := executor.Call(t.Context(), exec.Call{Tool: "fake__echo", Arguments: []byte(`{"message":"hi"}`)})
 		if mode == "good" {
 			pool.Close(t.Context())
-			if lost := of[SessionLost](seen); len(lost) != 0 || session.Err() != nil {
+			if lost := serverstest.Of[protocol.SessionLost](seen); len(lost) != 0 || session.Err() != nil {
 				t.Errorf("a session that was closed is told as lost: %+v, %v", lost, session.Err())
 			}
 			continue
@@ -171,7 +188,7 @@ func TestLossIsTold(t *testing.T) {
 // a process when started gives a value.
 func slowPool(t *testing.T) (pool *Pool, gate string, started chan wire.ProcessStarted) {
 	t.Helper()
-	pool, _ = fakePool(t, Answers{}, "slow-start", "slow")
+	pool, _ = fakePool(t, protocol.Answers{}, "slow-start", "slow")
 	gate = filepath.Join(t.TempDir(), "gate")
 	server := pool.known().entries["slow"].server
 	server.Args = append([]string{"--gate", gate}, server.Args...)
@@ -243,9 +260,9 @@ func TestOpeningEndsWithItsLastCaller(t *testing.T) {
 // TestChange gives a pool the servers of a changed config: one is the same, one has another entry, one is gone, one is
 // new, and one is to start anew.
 func TestChange(t *testing.T) {
-	pool, _ := fakePool(t, Answers{}, "good", "same", "other", "gone", "again")
+	pool, _ := fakePool(t, protocol.Answers{}, "good", "same", "other", "gone", "again")
 	defer pool.Close(t.Context())
-	sessions := make(map[string]*Session)
+	sessions := make(map[string]*protocol.Session)
 	for _, opened := range pool.OpenAll(t.Context()) {
 		if sessions[opened.Server] = opened.Session; opened.Err != nil {
 			t.Fatal(opened.Err)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"toolx/pkg/servers/serverstest"
 	"unicode/utf8"
 
 	"toolx/pkg/config"
@@ -28,14 +29,14 @@ import (
 // fakeEntry is a config's entry for a fake server in the given modes.
 func fakeEntry(t *testing.T, args ...string) *config.Server {
 	t.Helper()
-	return &config.Server{Name: "fake", Command: fakeProgram(t), Args: args}
+	return &config.Server{Name: "fake", Command: serverstest.Program(t), Args: args}
 }
 
 // proxied is a client, a Proxy and a server. The client is strict: a line that is
 // not exactly one JSON-RPC message fails the test.
 type proxied struct {
 	t      *testing.T
-	events *events
+	events *serverstest.Events
 	in     *os.File // what the client writes
 	out    *os.File // what it reads
 	lines  *bufio.Reader
@@ -50,7 +51,9 @@ type proxied struct {
 // newProxied starts a Proxy; change may change its options. It has ended when the test ends.
 func newProxied(t *testing.T, server *config.Server, change func(*proxy.Options)) *proxied {
 	t.Helper()
-	p := &proxied{t: t, events: &events{}, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
+	p := &proxied{
+		t: t, events: &serverstest.Events{}, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{}),
+	}
 	stderr, err := os.Create(p.stderr)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +62,7 @@ func newProxied(t *testing.T, server *config.Server, change func(*proxy.Options)
 	out, outW := pipe(t)
 	p.in, p.out, p.lines = inW, out, bufio.NewReaderSize(out, 1<<20)
 	bus := &exec.Bus{}
-	bus.Subscribe(p.events.take)
+	bus.Subscribe(p.events.Take)
 	options := proxy.Options{In: in, Out: outW, Err: stderr, Bus: bus}
 	if change != nil {
 		change(&options)
@@ -220,7 +223,7 @@ func TestProxyCleansStdout(t *testing.T) {
 			}
 			p.in.Close()
 			p.end(0)
-			if told := len(of[wire.PollutedLine](p.events)) > 0; told != (mode != "good") {
+			if told := len(serverstest.Of[wire.PollutedLine](p.events)) > 0; told != (mode != "good") {
 				t.Errorf("pollution was told: %v", told)
 			}
 		})
@@ -232,7 +235,7 @@ func TestProxyTellsWhatItKeeps(t *testing.T) {
 	text := strings.Repeat("log text ", 2000)
 	p := newProxied(t, fakeEntry(t, "--text", text, "banner"), nil)
 	p.handshake()
-	told := of[wire.PollutedLine](p.events)
+	told := serverstest.Of[wire.PollutedLine](p.events)
 	if len(told) != 1 || string(told[0].Text) != text || told[0].Line != 1 || told[0].Phase != wire.PhaseStart ||
 		told[0].Class != wire.ClassText {
 		t.Errorf("told: %.200v", told)
@@ -354,7 +357,8 @@ func TestProxyEndsWithTheServer(t *testing.T) {
 			if rest, err := io.ReadAll(p.lines); err != nil || len(rest) > 0 {
 				t.Errorf("the client reads %q, %v after the end", rest, err)
 			}
-			if exits := of[wire.ProcessExited](p.events); len(exits) != 1 || exits[0].Asked || exits[0].Forced != "" {
+			exits := serverstest.Of[wire.ProcessExited](p.events)
+			if len(exits) != 1 || exits[0].Asked || exits[0].Forced != "" {
 				t.Errorf("the exit was told as %+v", exits)
 			}
 		})
@@ -398,11 +402,11 @@ func TestProxyEndsTheServer(t *testing.T) {
 			p.handshake()
 			p.in.Close()
 			<-p.ended
-			exits := of[wire.ProcessExited](p.events)
+			exits := serverstest.Of[wire.ProcessExited](p.events)
 			if len(exits) != 1 || exits[0].Forced != test.forced || !exits[0].Asked || p.err != nil {
 				t.Errorf("ended with %d, %v: %+v, want forced %q", p.code, p.err, exits, test.forced)
 			}
-			gone(t, of[wire.ProcessStarted](p.events)[0].PID)
+			gone(t, serverstest.Of[wire.ProcessStarted](p.events)[0].PID)
 		})
 	}
 }
@@ -444,7 +448,7 @@ func TestProxyWaitsForTheClient(t *testing.T) {
 	select {
 	case <-p.ended:
 		t.Error("the server was read on")
-	case <-time.After(stdio.StdinGrace + brief): // by when a server would be ended that nobody waits for
+	case <-time.After(stdio.StdinGrace + serverstest.Brief): // by when a server would be ended that nobody waits for
 	}
 	close(client.open)
 	p.end(0)
@@ -473,7 +477,7 @@ func TestProxyDropsWhatIsTooLong(t *testing.T) {
 	p.handshake()
 	p.send(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.request("ping", "{}")
-	told := of[wire.PollutedLine](p.events)
+	told := serverstest.Of[wire.PollutedLine](p.events)
 	if len(told) != 1 || told[0].Class != wire.ClassTooLong || !bytes.HasPrefix(told[0].Text, []byte(`{"jsonrpc":"2.0","id":9`)) {
 		t.Errorf("told: %.300v", told)
 	}
@@ -484,7 +488,7 @@ func TestProxyTrace(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, fakeEntry(t, "good"), func(o *proxy.Options) { o.Trace = true })
 	p.request("ping", "{}")
-	sent, received := of[wire.FrameSent](p.events), of[wire.FrameReceived](p.events)
+	sent, received := serverstest.Of[wire.FrameSent](p.events), serverstest.Of[wire.FrameReceived](p.events)
 	if len(sent) != 1 || string(sent[0].Bytes) != `{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}` ||
 		len(received) != 1 || string(received[0].Bytes) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
 		t.Errorf("sent %+v, received %+v", sent, received)

@@ -9,12 +9,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/proxy"
 	"toolx/pkg/servers/wire"
 )
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // shell is a server written in sh.
 func shell(script string) *config.Server {
@@ -46,7 +49,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 			}
 			signals <- test.signal
 			p.end(test.code)
-			gone(t, of[wire.ProcessStarted](p.events)[0].PID)
+			gone(t, serverstest.Of[wire.ProcessStarted](p.events)[0].PID)
 		})
 	}
 }
@@ -125,7 +128,7 @@ func TestProxyMeetsAServerThatDoesNotRead(t *testing.T) {
 	p.send("anybody there?")
 	p.in.Close()
 	<-p.ended
-	notices := of[exec.Notice](p.events)
+	notices := serverstest.Of[exec.Notice](p.events)
 	if len(notices) != 1 || !strings.Contains(notices[0].Text, "closed its stdin") || p.code != 7 {
 		t.Errorf("ended with %d; told %+v", p.code, notices)
 	}
@@ -137,7 +140,7 @@ func TestProxyWaitsForTheServer(t *testing.T) {
 	p := newProxied(t, fakeEntry(t, "stdin-stalled"), nil)
 	p.handshake()
 	p.request("tools/list", "{}")
-	if err := p.in.SetWriteDeadline(time.Now().Add(brief)); err != nil {
+	if err := p.in.SetWriteDeadline(time.Now().Add(serverstest.Brief)); err != nil {
 		t.Fatal(err)
 	}
 	const size = 16 << 20

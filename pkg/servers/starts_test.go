@@ -9,6 +9,8 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 )
 
 // resolved returns how to start a command line.
@@ -79,11 +81,13 @@ func TestSilentServerDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	bus := &exec.Bus{}
 	pool := NewPool([]*config.Server{
-		{Name: "good", Command: fakeProgram(t), Args: []string{"good"}},
-		{Name: "silent", Command: fakeProgram(t), Args: []string{"silent"}},
+		{Name: "good", Command: serverstest.Program(t), Args: []string{"good"}},
+		{Name: "silent", Command: serverstest.Program(t), Args: []string{"silent"}},
 	}, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), Attempts: 1, Elsewhere: time.Millisecond,
-		StartTimeout: ample,
+		Options: protocol.Options{
+			Bus: bus, StartTimeout: serverstest.Ample, NoAnswerTimeout: time.Millisecond,
+		},
+		Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), Attempts: 1,
 	})
 	defer pool.Close(t.Context())
 	if _, err := pool.Open(t.Context(), "good"); err != nil {

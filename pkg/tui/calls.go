@@ -16,8 +16,8 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 )
@@ -111,7 +111,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 
 // connectAndRun starts the call's server if necessary, calls up once it is running, and makes the call.
 func (c *call) connectAndRun(ctx context.Context, options Options, up func()) *exec.Result {
-	var session *servers.Session
+	var session *protocol.Session
 	if c.item.Server != "" {
 		var err error
 		if session, err = reach(ctx, options.Pool, c.item.Server); err != nil {
@@ -126,7 +126,7 @@ func (c *call) connectAndRun(ctx context.Context, options Options, up func()) *e
 }
 
 // run calls the tool, or asks its server's session for the resource or the prompt.
-func (c *call) run(ctx context.Context, executor *exec.Executor, session *servers.Session) *exec.Result {
+func (c *call) run(ctx context.Context, executor *exec.Executor, session *protocol.Session) *exec.Result {
 	if c.item.kind != kindTool {
 		return executor.Do(ctx, c.operation(session))
 	}
@@ -147,7 +147,7 @@ func (c *call) reject(executor *exec.Executor, err error) *exec.Result {
 
 // operation returns the request for a resource or a prompt, as the command line makes it. Only running
 // it needs a session.
-func (c *call) operation(session *servers.Session) exec.Operation {
+func (c *call) operation(session *protocol.Session) exec.Operation {
 	operation := exec.Operation{
 		ID: c.id, Name: c.name, Server: c.item.Server, Method: c.item.kind.request(), Arguments: c.arguments,
 		Timeout: c.limit, Read: exec.ReadContents,
@@ -176,7 +176,7 @@ func uriOf(arguments json.RawMessage) string {
 
 // reach returns a server's session, and opens one if there is none. If the session is lost but the server's process is
 // still running, it does nothing: only the user may restart that process.
-func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error) {
+func reach(ctx context.Context, pool Pool, name string) (*protocol.Session, error) {
 	if session := pool.Session(name); session != nil {
 		if failure := session.Err(); failure != nil && failure.Lives() {
 			return nil, &lostError{failure}

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // copier puts the command, the request or the result of a call on the clipboard.
@@ -95,9 +95,9 @@ func (c *copier) requestOf(one item, arguments json.RawMessage) (json.RawMessage
 	if session == nil {
 		return nil, errors.New("the server is not running; r starts it")
 	}
-	params := servers.ReadParams(uriOf(arguments))
+	params := protocol.ReadParams(uriOf(arguments))
 	if one.kind == kindPrompt {
-		params = servers.PromptParams(one.Plain, arguments)
+		params = protocol.PromptParams(one.Plain, arguments)
 	}
 	return session.NextRequest(one.kind.request(), params, 0)
 }

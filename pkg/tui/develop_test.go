@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -44,7 +45,7 @@ type restarted struct {
 
 func (p *restarted) Stop(context.Context, string) { p.stopped.Store(true) }
 
-func (p *restarted) Open(context.Context, string) (*servers.Session, error) {
+func (p *restarted) Open(context.Context, string) (*protocol.Session, error) {
 	if open, ok := p.open.Load().(func() error); ok && p.stopped.CompareAndSwap(true, false) {
 		return nil, open()
 	}

@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew")
@@ -43,10 +43,10 @@ func (h handler) CallTool(ctx context.Context, request exec.Request) (json.RawMe
 // openPool is a pool whose servers are up: tests say by events how they stand.
 type openPool struct{}
 
-func (openPool) Open(context.Context, string) (*servers.Session, error) { return nil, nil }
-func (openPool) Stop(context.Context, string)                           {}
-func (openPool) Renew(context.Context, string) error                    { return nil }
-func (openPool) Session(string) *servers.Session                        { return nil }
+func (openPool) Open(context.Context, string) (*protocol.Session, error) { return nil, nil }
+func (openPool) Stop(context.Context, string)                            {}
+func (openPool) Renew(context.Context, string) error                     { return nil }
+func (openPool) Session(string) *protocol.Session                        { return nil }
 
 // says gives a text as the result.
 func says(text string) handler {

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/watch"
 )
@@ -39,7 +40,8 @@ func driveFake(t *testing.T, args ...string) *driver {
 	entry := d.m.servers.list[0].config
 	entry.Command, entry.Args = program, args
 	pool := servers.NewPool([]*config.Server{entry}, servers.Options{
-		Bus: d.bus, Registry: d.m.options.Executor.Registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second,
+		Options:  protocol.Options{Bus: d.bus, StartTimeout: 30 * time.Second},
+		Registry: d.m.options.Executor.Registry, StderrDir: t.TempDir(),
 	})
 	t.Cleanup(func() { pool.Close(context.Background()) })
 	d.m.options.Pool = pool
@@ -253,7 +255,7 @@ func TestListFails(t *testing.T) {
 	d.until("the list again", func() bool { return of.reading == nil })
 	d.shows("▸ prompts (2)")
 	of.reading = session
-	d.run(d.m.servers.listed(g.server, of, listing{session: &servers.Session{}}))
+	d.run(d.m.servers.listed(g.server, of, listing{session: &protocol.Session{}}))
 	if len(of.items) != 2 {
 		t.Error("a stale list was taken")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -138,7 +139,7 @@ func (b *backlog) add(e numbered) (gone []numbered) {
 func vital(event exec.Event) bool {
 	switch event.(type) {
 	case wire.ProcessStarted, wire.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
-		servers.SessionLost, servers.ToolsChanged, exec.CallStarted, exec.CallFinished:
+		protocol.SessionLost, protocol.ToolsChanged, exec.CallStarted, exec.CallFinished:
 		return true
 	}
 	return false

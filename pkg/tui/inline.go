@@ -8,13 +8,13 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // Elicit asks the user a server's question below the lines of a terminal, without the rest of the interface. It uses
 // the options In, Out, OpenPage, Color, ASCII and Now. If the terminal is closed, the question is cancelled. The error
 // is ctx's, or an *exec.InterruptedError after Ctrl-C.
-func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*servers.Elicited, error) {
+func Elicit(ctx context.Context, options Options, asked *protocol.Elicitation) (*protocol.Elicited, error) {
 	profile := profileOf(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII
 	q := newQuestion(ctx, asked.Server)
@@ -29,7 +29,7 @@ func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*
 	_, _ = program.Run() // the error is that of ctx, or of a terminal that was closed
 	select {
 	case given := <-q.reply:
-		return &servers.Elicited{Action: given.action, Content: given.content}, nil
+		return &protocol.Elicited{Action: given.action, Content: given.content}, nil
 	default:
 	}
 	switch {
@@ -38,7 +38,7 @@ func Elicit(ctx context.Context, options Options, asked *servers.Elicitation) (*
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return &servers.Elicited{Action: servers.Cancel}, nil
+	return &protocol.Elicited{Action: protocol.Cancel}, nil
 }
 
 // inlineModel shows one question until it is answered.
@@ -87,7 +87,7 @@ func (m *inlineModel) take(msg tea.Msg) tea.Cmd {
 		case m.dialog != nil:
 			return m.updateDialog(msg, m.interrupt)
 		case msg.String() == "ctrl+d":
-			return m.questions.answer(m.q, servers.Cancel, nil)
+			return m.questions.answer(m.q, protocol.Cancel, nil)
 		}
 		return m.questions.update(m.q, msg)
 	case later:

@@ -7,13 +7,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // TestInlineForm shows a server's text without what a terminal would obey, and takes text only where some can be typed.
 func TestInlineForm(t *testing.T) {
 	q := newQuestion(t.Context(), "booking")
-	q.elicitation, q.inline = &servers.Elicitation{
+	q.elicitation, q.inline = &protocol.Elicitation{
 		Server: "booking", Message: "Who\x1b[2J\x1b]0;owned\x07 are you?",
 		Schema: json.RawMessage(`{"properties":{"name\u001b[H":{"type":"string","title":"Your\u001b[31m name"}}}`),
 	}, true
@@ -35,7 +35,7 @@ func TestInlineForm(t *testing.T) {
 		t.Error("text that was pasted onto the buttons went into the form")
 	}
 	m.Update(tea.KeyPressMsg{Code: 'x', Mod: tea.ModCtrl})
-	if given := <-q.reply; given.action != servers.Decline || m.View().Content != "" {
+	if given := <-q.reply; given.action != protocol.Decline || m.View().Content != "" {
 		t.Errorf("%v, and left on the terminal: %q", given.action, m.View().Content)
 	}
 }

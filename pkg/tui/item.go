@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // kind is a kind of item that a server, or toolx itself, offers.
@@ -26,21 +26,21 @@ const (
 var kinds = [...]struct {
 	name, verb, past string
 	request, listing string
-	list             func(*servers.Session, context.Context) ([]json.RawMessage, error)
+	list             func(*protocol.Session, context.Context) ([]json.RawMessage, error)
 	describe         func(*config.Server, json.RawMessage) (*exec.Tool, bool)
 }{
 	kindTool: {name: "tool", verb: "call", past: "called", request: "tools/call"},
 	kindResource: {
 		"resource", "read", "read", "resources/read", "resources/list",
-		(*servers.Session).Resources, servers.DescribeResource,
+		(*protocol.Session).Resources, protocol.DescribeResource,
 	},
 	kindTemplate: {
 		"template", "read", "read", "resources/read", "resources/templates/list",
-		(*servers.Session).ResourceTemplates, servers.DescribeTemplate,
+		(*protocol.Session).ResourceTemplates, protocol.DescribeTemplate,
 	},
 	kindPrompt: {
 		"prompt", "get", "got", "prompts/get", "prompts/list",
-		(*servers.Session).Prompts, servers.DescribePrompt,
+		(*protocol.Session).Prompts, protocol.DescribePrompt,
 	},
 }
 

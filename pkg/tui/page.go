@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
@@ -195,7 +195,7 @@ func (p *page) uri() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return servers.ExpandTemplate(p.item.Plain, values)
+	return protocol.ExpandTemplate(p.item.Plain, values)
 }
 
 func (p *page) setFocus(on bool) {

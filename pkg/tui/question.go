@@ -11,7 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/pane"
@@ -27,20 +27,20 @@ type Questions struct {
 func NewQuestions() *Questions { return &Questions{asked: make(chan *question)} }
 
 // Elicit asks the user a server's question. The error is ctx's.
-func (q *Questions) Elicit(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+func (q *Questions) Elicit(ctx context.Context, asked *protocol.Elicitation) (*protocol.Elicited, error) {
 	one := newQuestion(ctx, asked.Server)
 	one.elicitation = asked
 	given, err := q.ask(one)
 	if err != nil {
 		return nil, err
 	}
-	return &servers.Elicited{Action: given.action, Content: given.content}, nil
+	return &protocol.Elicited{Action: given.action, Content: given.content}, nil
 }
 
 // Sample lets the user answer instead of a model. params are those of sampling/createMessage, the result is a
 // CreateMessageResult. The error is why there is no answer, for example that the user declined.
 func (q *Questions) Sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
-	asked, err := servers.ReadSampling(params)
+	asked, err := protocol.ReadSampling(params)
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +50,10 @@ func (q *Questions) Sample(ctx context.Context, server string, params json.RawMe
 	switch {
 	case err != nil:
 		return nil, err
-	case given.action != servers.Accept:
+	case given.action != protocol.Accept:
 		return nil, errors.New("the user declined the sampling request")
 	}
-	return servers.Sampled("human", answerOf(given.content), "endTurn"), nil
+	return protocol.Sampled("human", answerOf(given.content), "endTurn"), nil
 }
 
 // ask shows a question on the screen and waits for its answer.
@@ -76,8 +76,8 @@ func (q *Questions) ask(one *question) (given, error) {
 type question struct {
 	ctx         context.Context //nolint:containedctx // ends when the server no longer waits
 	server      string
-	elicitation *servers.Elicitation // nil for sampling
-	sampling    *servers.Sampling
+	elicitation *protocol.Elicitation // nil for sampling
+	sampling    *protocol.Sampling
 	reply       chan given    // takes one answer without waiting
 	answered    chan struct{} // closed when reply has the answer
 
@@ -108,7 +108,7 @@ const (
 
 // given is an answer. The content is the form as an object, if the user accepted.
 type given struct {
-	action  servers.Action
+	action  protocol.Action
 	content json.RawMessage
 }
 
@@ -192,7 +192,7 @@ func (qs *questions) wait() tea.Cmd {
 func (qs *questions) add(q *question) tea.Cmd {
 	qs.list = append(qs.list, q)
 	if len(qs.list) > maxQuestions {
-		return qs.answer(q, servers.Cancel, nil)
+		return qs.answer(q, protocol.Cancel, nil)
 	}
 	q.calls = qs.callsOf(q)
 	q.open(qs.theme, qs.now)
@@ -239,20 +239,20 @@ func (qs *questions) drop(q *question) {
 }
 
 // answer answers a question and shows the next one.
-func (qs *questions) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
+func (qs *questions) answer(q *question, action protocol.Action, content json.RawMessage) tea.Cmd {
 	qs.answered(q, action, content)()
 	return nil
 }
 
 // answered removes a question from the screen, and returns a function that sends its answer.
-func (qs *questions) answered(q *question, action servers.Action, content json.RawMessage) (send func()) {
+func (qs *questions) answered(q *question, action protocol.Action, content json.RawMessage) (send func()) {
 	if !slices.Contains(qs.list, q) {
 		return func() {} // it was withdrawn
 	}
 	close(q.answered)
 	qs.drop(q)
-	qs.tell(titleOf(q.server)+": "+map[servers.Action]string{
-		servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled",
+	qs.tell(titleOf(q.server)+": "+map[protocol.Action]string{
+		protocol.Accept: "answered", protocol.Decline: "declined", protocol.Cancel: "cancelled",
 	}[action], false)
 	return func() { q.reply <- given{action, content} }
 }
@@ -260,7 +260,7 @@ func (qs *questions) answered(q *question, action servers.Action, content json.R
 // send sends the form's values to the server, if they are valid.
 func (qs *questions) send(q *question) tea.Cmd {
 	if q.form == nil {
-		return qs.answer(q, servers.Accept, nil)
+		return qs.answer(q, protocol.Accept, nil)
 	}
 	content, err := q.form.Arguments()
 	if err == nil && q.elicitation != nil {
@@ -270,14 +270,14 @@ func (qs *questions) send(q *question) tea.Cmd {
 		q.note = render.Safe(err.Error())
 		return nil
 	}
-	return qs.answer(q, servers.Accept, content)
+	return qs.answer(q, protocol.Accept, content)
 }
 
 // cancel cancels a question. It asks for confirmation if that loses input.
 func (qs *questions) cancel(q *question) tea.Cmd {
-	action := servers.Cancel
+	action := protocol.Cancel
 	if q.sampling != nil {
-		action = servers.Decline // sampling has no cancel
+		action = protocol.Decline // sampling has no cancel
 	}
 	do := func() tea.Cmd { return qs.answer(q, action, nil) }
 	if q.form == nil || !q.form.Changed() {
@@ -316,7 +316,7 @@ func (qs *questions) visit(q *question) tea.Cmd {
 		case err != nil:
 			q.note = render.Safe("no browser could be started: " + err.Error())
 		case !q.elicitation.First:
-			return qs.answer(q, servers.Accept, nil)
+			return qs.answer(q, protocol.Accept, nil)
 		}
 		return nil
 	})
@@ -335,7 +335,7 @@ func (qs *questions) visited(notification wire.Notification) {
 		asked := q.elicitation
 		same := asked != nil && asked.First && q.server == notification.Server && asked.ID == page.ID
 		if page.ID != "" && q.shown && same {
-			qs.answer(q, servers.Accept, nil)
+			qs.answer(q, protocol.Accept, nil)
 			return
 		}
 	}
@@ -343,7 +343,7 @@ func (qs *questions) visited(notification wire.Notification) {
 
 // answers returns the possible answers, which are also the buttons.
 func (qs *questions) answers(q *question) []pane.Binding {
-	no := func() tea.Cmd { return qs.answer(q, servers.Decline, nil) }
+	no := func() tea.Cmd { return qs.answer(q, protocol.Decline, nil) }
 	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: no}
 	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return qs.cancel(q) }}
 	send := pane.Binding{

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/pane"
 )
 
@@ -31,7 +31,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 		c := q.running()[0]
 		c.cancelRunning()
 		// Send the answer after the cancellation, since with it the server could finish the call.
-		send := qs.answered(q, servers.Cancel, nil)
+		send := qs.answered(q, protocol.Cancel, nil)
 		return after(func() any { return <-c.done }, func(any) tea.Cmd { send(); return nil })
 	}
 	return append(

@@ -13,7 +13,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
@@ -48,7 +48,7 @@ func asked(d *driver) *asker {
 }
 
 // elicit asks, and waits until that is on the screen or in the queue.
-func (a *asker) elicit(asked *servers.Elicitation) {
+func (a *asker) elicit(asked *protocol.Elicitation) {
 	a.t.Helper()
 	n := len(a.m.questions.list)
 	go func() {
@@ -85,12 +85,12 @@ func (a *asker) told(want string) {
 	}
 }
 
-func room() *servers.Elicitation {
-	return &servers.Elicitation{Server: "booking", Message: "Which room?", Schema: json.RawMessage(roomSchema)}
+func room() *protocol.Elicitation {
+	return &protocol.Elicitation{Server: "booking", Message: "Which room?", Schema: json.RawMessage(roomSchema)}
 }
 
-func signIn() *servers.Elicitation {
-	return &servers.Elicitation{Server: "booking", Message: "Sign in first", URL: "https://login.example/start?x=1"}
+func signIn() *protocol.Elicitation {
+	return &protocol.Elicitation{Server: "booking", Message: "Sign in first", URL: "https://login.example/start?x=1"}
 }
 
 // A form is filled in with its defaults, checked while it is typed, formats too, and
@@ -194,7 +194,7 @@ func (a *asker) click(text string) {
 func TestQuestionsQueue(t *testing.T) {
 	a := asking(t)
 	a.elicit(room())
-	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	a.elicit(&protocol.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 	a.shows("1 of 2", "server booking")
 	a.press("ctrl+x")
 	a.told("decline")
@@ -236,7 +236,7 @@ func TestFloodOfQuestions(t *testing.T) {
 // A question without fields is a matter of yes or no.
 func TestElicitedConfirmation(t *testing.T) {
 	a := asking(t)
-	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	a.elicit(&protocol.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 	a.press("enter", "space")
 	if a.m.questions.first() == nil {
 		t.Fatal("a stray key has answered")
@@ -245,7 +245,7 @@ func TestElicitedConfirmation(t *testing.T) {
 	a.told("accept")
 
 	// What is required, and described nowhere, is asked for all the same.
-	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","required":["why"]}`)})
+	a.elicit(&protocol.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","required":["why"]}`)})
 	a.shows("why*", "missing 'why'")
 	a.press("ctrl+x")
 	a.told("decline")
@@ -426,11 +426,11 @@ func TestGoldenQuestions(t *testing.T) {
 func TestHostileQuestion(t *testing.T) {
 	a := asking(t)
 	hostile := "\x1b[2J\x1b]0;owned\x07\u202e " + strings.Repeat("lorem ipsum ", 200) + "\nTHE END"
-	a.elicit(&servers.Elicitation{
+	a.elicit(&protocol.Elicitation{
 		Server: "booking", Message: hostile,
 		Schema: json.RawMessage(`{"type":"object","properties":{"\u001b[H":{"type":"string","title":"\u001b[1m","description":"\u009b2J"}}}`),
 	})
-	a.elicit(&servers.Elicitation{
+	a.elicit(&protocol.Elicitation{
 		Server: "booking", Message: hostile, URL: "https://x.example/" + strings.Repeat("a", 500),
 	})
 	a.sample(`{"messages":[{"role":"` + `\u001b[H` + `","content":{"type":"text","text":"\u001b[2J"}}],"modelPreferences":{"hints":[{"name":"\u001b[H"}]}}`)
@@ -482,8 +482,8 @@ func FuzzQuestion(f *testing.F) {
 		a := asking(t)
 		a.m.width, a.m.height = 40, 12
 		questions := []*question{newQuestion(a.ctx, message)}
-		questions[0].elicitation = &servers.Elicitation{Server: message, Message: message, Schema: document}
-		if sampling, err := servers.ReadSampling(document); err == nil {
+		questions[0].elicitation = &protocol.Elicitation{Server: message, Message: message, Schema: document}
+		if sampling, err := protocol.ReadSampling(document); err == nil {
 			questions = append(questions, newQuestion(a.ctx, message))
 			questions[1].sampling = sampling
 		}

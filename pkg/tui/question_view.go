@@ -9,7 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/pane"
 )
 
@@ -88,7 +88,7 @@ func (s *sheet) write(q *question) {
 }
 
 // writeSampling writes a conversation message by message, and the requirements for the answer.
-func (s *sheet) writeSampling(asked *servers.Sampling) {
+func (s *sheet) writeSampling(asked *protocol.Sampling) {
 	if asked.System != "" {
 		s.own(pane.Heading, "system")
 		s.quote(asked.System)

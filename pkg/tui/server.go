@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
@@ -46,8 +47,8 @@ type life struct {
 	command   []string
 	files     []programFile // that the process was started from
 	timing    exec.Timing
-	held      *servers.Held // how it is shared with other processes; nil if it is not
-	retry     servers.Retry // the last one, while retrying
+	held      *wire.Attached // how it is shared with other processes; nil if it is not
+	retry     servers.Retry  // the last one, while retrying
 	attempt   servers.Attempt
 	launcher  string            // the package manager that is fetching it, empty if none is known to
 	failure   *diagnose.Failure // why it failed or ended; nil if only reason is known
@@ -93,13 +94,13 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.pid, s.command, s.polluted, s.reason, s.asked = e.PID, e.Command, 0, "", false
 		s.files, s.failure = nil, nil
 		s.become(statusStarting, at)
-	case servers.StartOverdue:
+	case protocol.StartOverdue:
 		s.launcher = e.Launcher
 	case servers.Retry:
 		s.retry = e
 		s.become(statusRetrying, at)
 	case servers.Connected:
-		s.timing, s.held = e.Timing, e.Held
+		s.timing, s.held = e.Timing, e.Attached
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
@@ -108,20 +109,20 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusFailed, at)
 	case wire.ProcessExited:
 		s.exited(e)
-	case servers.SessionLost:
+	case protocol.SessionLost:
 		s.lost(e)
 	case wire.PollutedLine:
 		if !e.Class.Harmless() {
 			s.polluted++
 		}
-	case servers.ToolsChanged:
+	case protocol.ToolsChanged:
 		return true
 	}
 	return false
 }
 
 // lost records that the session of a server that was ready is lost, whether or not its process runs.
-func (s *server) lost(e servers.SessionLost) {
+func (s *server) lost(e protocol.SessionLost) {
 	if s.status == statusReady {
 		s.reason, s.failure = string(e.Why.Ending), e.Why
 		s.become(statusEnded, e.When())

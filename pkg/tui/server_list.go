@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"toolx/pkg/config"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // serverList is one of the lists that a server may have besides its tools.
@@ -16,7 +16,7 @@ type serverList struct {
 	offered, listed bool
 	// reading is the session that is reading the list, nil if none is. again reports whether the list has
 	// changed since that request.
-	reading *servers.Session
+	reading *protocol.Session
 	again   bool
 	failure string // why it could not be read the last time; not safe
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -49,7 +49,7 @@ func (ss *subscriptions) toggle() tea.Cmd {
 		defer close(stands)
 		session, err := reach(ctx, ss.options.Pool, server)
 		if err == nil {
-			err = session.Listen(ctx, servers.Interest{URIs: []string{uri}}, func() { stands <- struct{}{} })
+			err = session.Listen(ctx, protocol.Interest{URIs: []string{uri}}, func() { stands <- struct{}{} })
 		}
 		if ctx.Err() != nil {
 			return nil // it was ended here

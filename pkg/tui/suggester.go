@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/pane"
 )
 
@@ -102,9 +102,9 @@ func (su *suggester) wanted() (wanted completion, ok bool) {
 // complete returns the command that asks a server for suggestions.
 func (su *suggester) complete(one item, wanted completion) tea.Cmd {
 	session := su.options.Pool.Session(one.Server)
-	ref := servers.Reference{Prompt: one.Plain}
+	ref := protocol.Reference{Prompt: one.Plain}
 	if one.kind == kindTemplate {
-		ref = servers.Reference{Template: one.Plain}
+		ref = protocol.Reference{Template: one.Plain}
 	}
 	type answer struct {
 		suggestions

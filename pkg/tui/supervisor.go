@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/watch"
 )
 
@@ -211,19 +211,19 @@ func (d *diagnosis) running() bool { return !d.since.IsZero() }
 
 // meet returns the command that waits for the session of a server that has started.
 func (su *supervisor) meet(name string) tea.Cmd {
-	session := func() *servers.Session {
+	session := func() *protocol.Session {
 		session := su.options.Pool.Session(name)
 		if session == nil { // it is about to be handed over: nothing is started here
 			session, _ = su.options.Pool.Open(su.ctx, name)
 		}
 		return session
 	}
-	return after(session, func(session *servers.Session) tea.Cmd { return su.met(name, session) })
+	return after(session, func(session *protocol.Session) tea.Cmd { return su.met(name, session) })
 }
 
 // met starts to read a server's lists besides its tools, independently of each other and without
 // blocking, and listens for changes. session is nil if the server is gone again.
-func (su *supervisor) met(name string, session *servers.Session) tea.Cmd {
+func (su *supervisor) met(name string, session *protocol.Session) tea.Cmd {
 	g := su.tree.groupOf(name)
 	if g == nil || session == nil {
 		return nil
@@ -249,9 +249,9 @@ func (su *supervisor) met(name string, session *servers.Session) tea.Cmd {
 
 // listen returns the command that subscribes to changes of a server's lists with revision 2026-07-28.
 // Earlier revisions send them unasked.
-func (su *supervisor) listen(session *servers.Session) tea.Cmd {
+func (su *supervisor) listen(session *protocol.Session) tea.Cmd {
 	has := session.Capabilities
-	interest := servers.Interest{
+	interest := protocol.Interest{
 		Tools:     has.Tools != nil && has.Tools.ListChanged,
 		Resources: has.Resources != nil && has.Resources.ListChanged,
 		Prompts:   has.Prompts != nil && has.Prompts.ListChanged,
@@ -268,13 +268,13 @@ func (su *supervisor) listen(session *servers.Session) tea.Cmd {
 
 // listing is a session's answer to a request for a list.
 type listing struct {
-	session *servers.Session
+	session *protocol.Session
 	items   []item
 	err     error
 }
 
 // read returns the command that reads a list. If it is being read already, it is read once more afterwards.
-func (su *supervisor) read(s *server, of *serverList, session *servers.Session) tea.Cmd {
+func (su *supervisor) read(s *server, of *serverList, session *protocol.Session) tea.Cmd {
 	if of.reading == session {
 		of.again = true
 		return nil
@@ -365,7 +365,7 @@ func (su *supervisor) sourceOf(resource item) item {
 		return resource
 	}
 	for _, one := range g.serverList(kindTemplate).items {
-		if servers.TemplateMatches(one.Plain, resource.Plain) {
+		if protocol.TemplateMatches(one.Plain, resource.Plain) {
 			return one
 		}
 	}
@@ -377,7 +377,7 @@ func (su *supervisor) resource(name, uri string) (item, bool) {
 	for _, s := range su.list {
 		if name == s.name+exec.Separator+uri && uri != "" {
 			definition := rawjson.Object([]rawjson.Member{rawjson.NewMember("uri", rawjson.Quote(uri))})
-			described, ok := servers.DescribeResource(s.config, definition)
+			described, ok := protocol.DescribeResource(s.config, definition)
 			return item{Tool: described, kind: kindResource}, ok
 		}
 	}

@@ -14,20 +14,20 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 )
 
 // Pool is what the interface needs from the servers; *servers.Pool implements it.
 type Pool interface {
 	// Open starts a server that is not running.
-	Open(ctx context.Context, name string) (*servers.Session, error)
+	Open(ctx context.Context, name string) (*protocol.Session, error)
 	// Stop stops a server; Open starts it again.
 	Stop(ctx context.Context, name string)
 	// Renew ends a server that is shared with other processes, for all of them; Open starts it again. The error is why
 	// it could not be ended.
 	Renew(ctx context.Context, name string) error
 	// Session returns a server's open session, or nil.
-	Session(name string) *servers.Session
+	Session(name string) *protocol.Session
 }
 
 // Options configure the interface.

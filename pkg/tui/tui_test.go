@@ -23,6 +23,7 @@ import (
 	"toolx/pkg/guard"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
@@ -583,7 +584,7 @@ func TestLostServer(t *testing.T) {
 	zwave := wire.Head{At: noon(), Server: "zwave"}
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
 	take(wire.ProcessStarted{Head: zwave, PID: 7}, servers.Connected{Head: zwave})
-	take(servers.SessionLost{
+	take(protocol.SessionLost{
 		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
 	})
 	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
@@ -591,7 +592,7 @@ func TestLostServer(t *testing.T) {
 	d.shows("zwave ✗ closed its stdout")
 
 	take(wire.ProcessStarted{Head: zwave, PID: 8}, servers.Connected{Head: zwave})
-	take(servers.SessionLost{
+	take(protocol.SessionLost{
 		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdin},
 	})
 	d.press("X")
@@ -807,7 +808,7 @@ func (p *sharedPool) Renew(_ context.Context, name string) error {
 	return p.refuses
 }
 
-func (p *sharedPool) Open(_ context.Context, name string) (*servers.Session, error) {
+func (p *sharedPool) Open(_ context.Context, name string) (*protocol.Session, error) {
 	p.calls <- "open " + name
 	return nil, nil
 }
@@ -818,7 +819,7 @@ func TestRestartShared(t *testing.T) {
 	pool := &sharedPool{calls: make(chan string, 10)}
 	d.m.options.Pool = pool
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.Connected{Head: wire.Head{At: noon(), Server: "warm"}, Held: &servers.Held{Reused: true}},
+		servers.Connected{Head: wire.Head{At: noon(), Server: "warm"}, Attached: &wire.Attached{Reused: true}},
 	}})
 	d.server("warm")
 	d.press("r")

@@ -73,12 +73,8 @@ type Transport struct {
 	version string
 	stream  *oldStream // of the older HTTP with SSE, else nil
 
-	// OnExpired begins a new session in place of one that the server no longer knows; Repeatable reports whether a
-	// request may be sent twice.
-	OnExpired  func(ctx context.Context, session string) error
-	Repeatable func(ctx context.Context, method string, params json.RawMessage) bool
-	// Ping asks the server for a sign of life.
-	Ping func(ctx context.Context) error
+	// renewing is locked while a new session replaces one that has expired.
+	renewing sync.Mutex
 	// standing is the standing stream of the session, nil before it is asked for; noStream is
 	// closed by markNoStream, when the server turns out to have none.
 	standing     atomic.Pointer[standingStream]
@@ -186,11 +182,11 @@ func (t *Transport) RoundTrip(
 	session := t.SessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *diagnose.Failure
-	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.OnExpired == nil ||
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.Renew == nil ||
 		wire.BeginsSession(method) {
 		return m, err
 	}
-	if err := t.OnExpired(ctx, session); err != nil {
+	if err := t.renew(ctx, session); err != nil {
 		return wire.Message{}, err
 	}
 	if !t.Repeatable(ctx, method, params) {
@@ -198,6 +194,21 @@ func (t *Transport) RoundTrip(
 	}
 	return t.tripOnce(ctx, method, params, header)
 }
+
+// renew begins a new session in place of one that the server has forgotten, unless another request has done so already.
+func (t *Transport) renew(ctx context.Context, session string) error {
+	t.renewing.Lock()
+	defer t.renewing.Unlock()
+	if t.SessionID() != session {
+		return nil
+	}
+	t.tell(slog.LevelWarn, "has forgotten the session; toolx begins a new one")
+	t.Reset()
+	return t.Renew(ctx)
+}
+
+// OverHTTP reports that the rules of MCP for HTTP apply.
+func (t *Transport) OverHTTP() bool { return true }
 
 func (t *Transport) tripOnce(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,

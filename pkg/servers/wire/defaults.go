@@ -2,7 +2,10 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // RetryPolicy bounds the waiting for a server that asks to slow down.
@@ -12,12 +15,36 @@ type RetryPolicy struct {
 	Longest  time.Duration // of one wait
 }
 
+// Attached describes the server of a session that another process keeps: what that process has agreed on with it.
+type Attached struct {
+	Protocol     string
+	Info         mcp.Implementation
+	Capabilities mcp.ServerCapabilities
+	Instructions string
+	PID          int
+	// Reused reports that the server was running already, Age for how long.
+	Reused bool
+	Age    time.Duration
+}
+
 // defaults are the methods of a transport that has nothing to do for them. A transport embeds a Peer and declares those
 // that it needs itself; one whose name differs by a letter would be a new method, and do nothing.
 type defaults struct{}
 
 // Begin does nothing: there is nothing to start.
 func (defaults) Begin() error { return nil }
+
+// Attach returns nil: no other process has performed the handshake.
+func (defaults) Attach(context.Context) (*Attached, error) { return nil, nil }
+
+// OverHTTP returns false: the rules of MCP for HTTP do not apply.
+func (defaults) OverHTTP() bool { return false }
+
+// FallBack returns an error: there is no older form of the transport.
+func (defaults) FallBack(context.Context) error { return errors.ErrUnsupported }
+
+// Reset does nothing: the transport has no state of a session.
+func (defaults) Reset() {}
 
 // Speak does nothing: messages do not name the protocol version.
 func (defaults) Speak(string) {}

@@ -27,8 +27,14 @@ type Peer struct {
 	OnNotification func(method string, params json.RawMessage)
 	// OnRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
 	OnRequest func(p *Peer, m Message) bool
-	// OnSend is told the id of each request before it is sent; it runs while mu is held.
+	// OnSend is called with the id of each request before it is sent, while mu is locked.
 	OnSend func(ctx context.Context, id int64)
+	// Repeatable reports whether a request may be sent twice.
+	Repeatable func(ctx context.Context, method string, params json.RawMessage) bool
+	// Renew begins a new session in place of one that the server no longer knows; nil where that is not possible.
+	Renew func(ctx context.Context) error
+	// Ping checks that the server responds.
+	Ping func(ctx context.Context) error
 	// Post sends a message without waiting for a reply or blocking, and reports whether it could.
 	Post  func(f Frame) bool
 	times RequestTimes
@@ -55,6 +61,7 @@ func NewPeer(server string, bus *exec.Bus) *Peer {
 		OnNotification: func(string, json.RawMessage) {},
 		OnRequest:      func(*Peer, Message) bool { return false },
 		OnSend:         func(context.Context, int64) {},
+		Repeatable:     func(context.Context, string, json.RawMessage) bool { return false },
 		lastID:         firstID(),
 		Closing:        make(chan struct{}),
 		Done:           make(chan struct{}),

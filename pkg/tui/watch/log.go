@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
@@ -61,7 +62,7 @@ func (t *logTab) take(event exec.Event) {
 			level = "info"
 		}
 		t.add(e.At, e.Server, level, "toolx", exited(e))
-	case servers.SessionLost:
+	case protocol.SessionLost:
 		t.add(e.At, e.Server, "error", "toolx", e.Why.Error())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/protocol"
 )
 
 // asFake makes the test binary the fake server: a real process, without building
@@ -44,7 +45,10 @@ func callFake(t *testing.T, mode string) []exec.Event {
 	pool := servers.NewPool([]*config.Server{{
 		Name: "fake", Command: program, Args: []string{mode},
 		Env: map[string]string{asFake: "1", "GORACE": "atexit_sleep_ms=0"},
-	}}, servers.Options{Bus: bus, Registry: registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
+	}}, servers.Options{
+		Options:  protocol.Options{Bus: bus, StartTimeout: 30 * time.Second},
+		Registry: registry, StderrDir: t.TempDir(),
+	})
 	defer pool.Close(t.Context())
 	if _, err := pool.Open(t.Context(), "fake"); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
@@ -36,7 +36,7 @@ func (t *stderrTab) take(event exec.Event) {
 		add(e.At, e.Server, started(e), true)
 	case wire.ProcessExited:
 		add(e.At, e.Server, exited(e), true)
-	case servers.SessionLost:
+	case protocol.SessionLost:
 		add(e.At, e.Server, lost(e), true)
 	}
 }
@@ -55,7 +55,7 @@ func exited(e wire.ProcessExited) string {
 	return text
 }
 
-func lost(e servers.SessionLost) string { return "the server " + string(e.Why.Ending) }
+func lost(e protocol.SessionLost) string { return "the server " + string(e.Why.Ending) }
 
 func (t *stderrTab) drawLine(p *printed, width int) string {
 	text := t.safe(p.text, width)

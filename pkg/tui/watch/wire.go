@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
@@ -48,7 +49,7 @@ func (t *wireTab) take(event exec.Event) {
 	case wire.ProcessExited:
 		t.end(e.Server)
 		mark(e.At, e.Server, exited(e))
-	case servers.SessionLost:
+	case protocol.SessionLost:
 		t.end(e.Server)
 		mark(e.At, e.Server, lost(e))
 	case servers.Retry:

@@ -1,0 +1,24 @@
+package servers
+
+import (
+	"strings"
+	"testing"
+
+	"toolx/pkg/servers/diagnose"
+)
+
+// What npx fetches is not silent for a lack of arguments.
+func TestHintOfFetchingCommand(t *testing.T) {
+	for program, want := range map[string]string{
+		"/usr/bin/npx": "/usr/bin/npx may still be fetching the server",
+		"uvx":          "uvx may still be fetching the server",
+		"node":         "it may need an argument that makes it speak MCP on stdio",
+	} {
+		err := &ConnectError{Last: &diagnose.Failure{
+			Ending: diagnose.EndingSilent, Waiting: "initialize", Command: []string{program},
+		}}
+		if got := err.Hint(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", program, got)
+		}
+	}
+}
