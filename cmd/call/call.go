@@ -167,10 +167,11 @@ func Run(ctx context.Context, o Options) error {
 	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: o.Tool})
 	defer done()
 	var prepared exec.Call
-	tool, err := findCalled(bounded, box, o)
+	input := exec.Input{Args: o.Args, Object: o.Object, Stdin: box.Out.Console.In}
+	tool, err := findCalled(bounded, box, o, input)
 	if err == nil {
 		began = time.Now() // EXEC-12: what the server's start took is no part of reading the arguments
-		prepared, err = prepareCall(bounded, box, o, tool)
+		prepared, err = prepareCall(bounded, box, tool, input)
 	}
 	if err != nil {
 		rejected := box.Executor.Reject(o.Tool, o.given(), began, err)
@@ -196,15 +197,10 @@ func (o Options) given() json.RawMessage {
 	return given
 }
 
-// inputOf returns the arguments of a call as they were typed.
-func inputOf(b *toolset.Set, o Options) exec.Input {
-	return exec.Input{Args: o.Args, Object: o.Object, Stdin: b.Out.Console.In}
-}
-
 // findCalled opens what the tool needs, and finds it. Arguments that no schema could accept are
 // reported before a server starts.
-func findCalled(ctx context.Context, b *toolset.Set, o Options) (*exec.Tool, error) {
-	if err := exec.CheckInput(inputOf(b, o)); err != nil {
+func findCalled(ctx context.Context, b *toolset.Set, o Options, input exec.Input) (*exec.Tool, error) {
+	if err := exec.CheckInput(input); err != nil {
 		return nil, explainInput(b, err, o)
 	}
 	tool, err := b.Pool.Find(ctx, o.Tool)
@@ -212,13 +208,13 @@ func findCalled(ctx context.Context, b *toolset.Set, o Options) (*exec.Tool, err
 }
 
 // prepareCall reads the arguments by the schema of the tool.
-func prepareCall(ctx context.Context, b *toolset.Set, o Options, tool *exec.Tool) (exec.Call, error) {
+func prepareCall(ctx context.Context, b *toolset.Set, tool *exec.Tool, input exec.Input) (exec.Call, error) {
 	resume := exec.Pause(ctx) // standard input may take its time
-	arguments, err := exec.ParseArgs(tool, inputOf(b, o))
+	arguments, err := exec.ParseArgs(tool, input)
 	resume()
 	if err != nil {
 		err = b.Executor.Complete(ctx, err)
-		return exec.Call{}, cmp.Or(toolset.Ended(ctx, o.Tool, toolset.SlowSchema), err)
+		return exec.Call{}, cmp.Or(toolset.Ended(ctx, tool.Name, toolset.SlowSchema), err)
 	}
 	call := exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments}
 	call.Timeout, call.MaxTime = b.Flags.Timeout, b.Flags.MaxTime

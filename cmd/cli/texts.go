@@ -22,21 +22,12 @@ func TextsVar(flags *pflag.FlagSet, texts *[]string, name, usage string) {
 type textsValue struct{ texts *[]string }
 
 // Set adds a text.
-func (v *textsValue) Set(text string) error { return v.Append(text) }
-
-// Append adds a text.
-func (v *textsValue) Append(text string) error {
+func (v *textsValue) Set(text string) error {
 	*v.texts = append(*v.texts, text)
 	return nil
 }
 
-// Replace sets all texts.
-func (v *textsValue) Replace(texts []string) error {
-	*v.texts = texts
-	return nil
-}
-
-// GetSlice returns all texts.
+// GetSlice returns all texts; cobra completes a flag that has it again.
 func (v *textsValue) GetSlice() []string { return *v.texts }
 
 // Type returns the name of pflag's type.

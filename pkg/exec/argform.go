@@ -94,8 +94,8 @@ func checkFile(name string) error {
 // argument for the whole array.
 func (p *argParser) checkParts(settings []*setting) error {
 	for _, s := range settings {
-		name, rest, ok := p.arrayOf(s)
-		if !ok {
+		name, rest, ok := p.arrayOf(s.key)
+		if s.known || !ok {
 			continue
 		}
 		return &fault.UsageError{
@@ -107,14 +107,14 @@ func (p *argParser) checkParts(settings []*setting) error {
 	return nil
 }
 
-// arrayOf splits a key into the name of an array and the part that it names; ok is false if the schema has the key, or
-// has no such array.
-func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
-	at := strings.IndexAny(s.key, ".[")
-	if s.known || at <= 0 {
+// arrayOf splits a key that the schema does not have into the name of an array and the part that it names; ok is false
+// if the schema has no such array.
+func (p *argParser) arrayOf(key string) (name, rest string, ok bool) {
+	at := strings.IndexAny(key, ".[")
+	if at <= 0 {
 		return "", "", false
 	}
-	name, rest = s.key[:at], s.key[at:]
+	name, rest = key[:at], key[at:]
 	schema, known := p.schema.Property(p.names.target(name))
 	allowed := schema.Kinds()
 	return name, rest, known && allowed.Has(jsonschema.Array) && !allowed.Has(jsonschema.Object)
@@ -126,8 +126,8 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 	element, _ := schema.Element(0)
 	var list []rawjson.Member // named by index, for set
 	for _, s := range settings {
-		array, rest, ok := p.arrayOf(s)
-		if !ok || array != name {
+		array, rest, ok := p.arrayOf(s.key)
+		if s.known || !ok || array != name {
 			continue
 		}
 		for _, given := range s.given {

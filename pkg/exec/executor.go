@@ -106,18 +106,17 @@ type Prepared struct {
 // Prepare finds the tool, normalizes and validates (EXEC-3). The error is a *NotFoundError, a *DeniedError or an
 // *InvalidArgumentsError, or that of ctx if it ends first.
 func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
-	tool, err := e.target(call)
+	tool, err := e.target(call.Tool, call.Target)
 	if err != nil {
 		return nil, err
 	}
 	return e.prepare(ctx, tool, call)
 }
 
-// target returns the tool that a call is for.
-func (e *Executor) target(call Call) (*Tool, error) {
-	tool := call.Target
+// target returns the tool that a call is for: tool, or if that is nil, the one with this name.
+func (e *Executor) target(name string, tool *Tool) (*Tool, error) {
 	if tool == nil {
-		return e.Registry.Find(call.Tool)
+		return e.Registry.Find(name)
 	}
 	if denied := tool.Denied(); denied != nil {
 		return nil, denied
@@ -235,7 +234,7 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	result := &Result{ToolName: call.Tool}
 	sent := call.Arguments
 
-	tool, err := e.target(call)
+	tool, err := e.target(call.Tool, call.Target)
 	if err == nil {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
@@ -302,17 +301,14 @@ func (e *Executor) make(
 		if prepared == nil || prepared.Tool != tool {
 			prepared, err = e.prepare(ctx, tool, call)
 		}
-		if prepared != nil { // problems use the tool's names of arguments
-			e.announceRenames(prepared)
-		}
 		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 			err = ended // any other problem came too late
 		}
+		e.announce(prepared, err)
 		if err != nil {
 			return nil, err
 		}
 		reached.Store(&stage{prepared: prepared})
-		e.announce(prepared)
 		if err := e.confirm(ctx, call, prepared); err != nil {
 			return nil, err
 		}
@@ -392,17 +388,16 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	return err
 }
 
-// announceRenames logs the names that preparing changed (NORM-5).
-func (e *Executor) announceRenames(prepared *Prepared) {
-	if len(prepared.Renamed) == 0 {
+// announce logs the names that preparing changed (NORM-5), which its error uses, and if there is none, coerced values
+// and warnings.
+func (e *Executor) announce(prepared *Prepared, err error) {
+	if prepared != nil && len(prepared.Renamed) > 0 {
+		changes := words.Texts(prepared.Renamed, Rename.String)
+		e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
+	}
+	if err != nil {
 		return
 	}
-	changes := words.Texts(prepared.Renamed, Rename.String)
-	e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
-}
-
-// announce logs coerced values and warnings of preparing.
-func (e *Executor) announce(prepared *Prepared) {
 	if len(prepared.Coerced) > 0 {
 		e.Bus.Emit(ArgumentsCoerced{Time: Now(), Tool: prepared.Tool.Name, Changes: prepared.Coerced})
 	}
