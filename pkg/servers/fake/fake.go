@@ -29,7 +29,8 @@ type Mode struct {
 // client shows only where the client is a process of its own.
 func (m Mode) Heavy() bool {
 	return slices.ContainsFunc([]string{
-		"huge", "flood", "endless", "wide", "grows", "0k", "burst", "deep", "slow-regex", "grandchild", "hold", "ignore",
+		"huge", "flood", "endless", "wide", "grows", "0k", "burst", "deep", "slow-regex", "grandchild", "hold",
+		"ignore",
 	}, func(word string) bool { return strings.Contains(m.Name, word) })
 }
 
