@@ -41,7 +41,7 @@ SUITE   := testdata/conformance/node_modules/.package-lock.json
 SITE    := site/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench bench-quick cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-21s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,9 +139,12 @@ lint-workflows: ## check the GitHub workflows
 fmt: ## format all Go code
 	$(GO) run $(GOLANGCI) fmt
 
-bench: ## measure whole processes, and frames of the interface
+bench: ## measure whole processes, and frames of the interface; BENCH_PEERS=1 measures other clients too
 	$(GO) run ./bench $(BENCHFLAGS)
 	$(GO) test ./pkg/tui -run '^$$' -bench . -benchtime 50x
+
+bench-quick: ## check that short commands are not much slower than at the commit in bench/baseline.json
+	$(GO) run ./bench -quick -n 15
 
 cross: $(PLATFORMS) ## build every platform into dist/
 

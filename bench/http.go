@@ -20,22 +20,14 @@ func (b *bencher) coldCallHTTP() error {
 		return err
 	}
 	defer stop()
-	const arguments = `{"message":"hi"}`
 	call := []string{b.toolx, "call", "echo", "--arg", "message=hi", "--url", url}
-	got, err := b.show(b.runs,
-		command{"floor call, HTTP", []string{b.floor, "echo", arguments, url}},
-		command{"toolx call, HTTP", call},
-		command{"floor, session", []string{b.floor, "echo", arguments, "legacy", url}},
-		command{"toolx, session", append(call, "--protocol", "legacy")},
-	)
-	if err != nil {
+	if _, err := b.compare(b.runs, command{"floor", []string{b.floor, "echo", arguments, url}},
+		command{"cold call, HTTP", call}); err != nil {
 		return err
 	}
-	fmt.Printf("  wall   %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25   (bound 2.00)\n",
-		ratio(got[1].wall, got[0].wall), ratio(got[3].wall, got[2].wall))
-	fmt.Printf("  cpu    %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25\n",
-		ratio(got[1].cpu, got[0].cpu), ratio(got[3].cpu, got[2].cpu))
-	return nil
+	_, err = b.compare(b.runs, command{"floor", []string{b.floor, "echo", arguments, "legacy", url}},
+		command{"cold call, HTTP 2025-11-25", append(call, "--protocol", "legacy")})
+	return err
 }
 
 // serve starts a server over HTTP with the tool echo.
@@ -102,12 +94,9 @@ func (b *bencher) proxy() error {
 	for _, p := range []*pinger{direct, proxied} {
 		slices.Sort(p.took)
 	}
-	const line = "%-20s median %7.1f µs   99%% %7.1f µs\n"
-	fmt.Printf(line, "ping, direct", direct.percentile(50), direct.percentile(99))
-	fmt.Printf(line, "ping, toolx proxy", proxied.percentile(50), proxied.percentile(99))
 	added := proxied.percentile(50) - direct.percentile(50)
-	fmt.Printf("  added  %5.1f µs to a ping and its answer, %.1f µs a message: %.2f times direct   "+
-		"(bound: 100 µs a message)\n", added, added/2, proxied.percentile(50)/direct.percentile(50))
+	b.note("proxy: %.1f µs a message added to pings of %.1f µs (bound 100 µs); 99%%: %.1f µs and %.1f µs", added/2,
+		direct.percentile(50), proxied.percentile(99), direct.percentile(99))
 	return nil
 }
 

@@ -1,11 +1,16 @@
-// Command bench measures toolx as whole processes, against a floor that is measured in the same run (bench/floor), and
-// prints the figures with their bounds. It does not fail: machines differ, ratios less so.
+// Command bench measures toolx as whole processes, each as a multiple of a floor that runs in turns with it: a program
+// that does nothing, or one that does no more than the protocol needs (bench/floor). It prints a table, and fails when a
+// ratio is 1.5 times that of the commit in bench/baseline.json.
 //
-//	go run ./bench [-n RUNS]
+//	go run ./bench [-n RUNS] [-quick] [-update]
+//
+// -quick measures only the short commands, for CI. With BENCH_PEERS=1 it also measures other clients, which it installs
+// from npm into bin/bench-peers.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,42 +22,70 @@ import (
 
 func main() {
 	runs := flag.Int("n", 41, "number of `runs` of each command")
+	quick := flag.Bool("quick", false, "measure only short commands")
+	update := flag.Bool("update", false, "write the ratios to bench/baseline.json")
 	flag.Parse()
-	if err := bench(*runs); err != nil {
+	if err := bench(max(*runs, 1), *quick, *update); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(runs int) error {
+func bench(runs int, quick, update bool) error {
 	folder, err := os.MkdirTemp("", "toolx-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	b := &bencher{folder: folder, runs: max(runs, 1)}
+	b := &bencher{folder: folder, runs: runs}
 	if err := b.build(); err != nil {
 		return err
 	}
-	fmt.Printf("medians of %d runs, taken in turns; %s %s/%s, %d processors\n",
+	known, err := readBaseline()
+	if err != nil && !update {
+		return err
+	}
+	parts := []func() error{b.version, b.coldCall, b.warmCall, b.completion}
+	if !quick {
+		parts = append(parts, b.coldCallHTTP, b.list, b.pipe, b.batch, b.crowds, b.proxy, b.peers)
+	}
+	fmt.Printf("minima of %d runs, taken in turns; %s %s/%s, %d processors\n",
 		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Println("cpu: user and system time of a command and its server")
-	for _, part := range []func() error{
-		b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.batch, b.session, b.proxy,
-	} {
-		fmt.Println()
+	for _, part := range parts {
 		if err := part(); err != nil {
 			return err
 		}
 	}
+	failures := print(b.rows, known)
+	for _, note := range b.notes {
+		fmt.Println(note)
+	}
+	if update {
+		commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+		if err != nil {
+			return fmt.Errorf("git rev-parse: %w", err)
+		}
+		return baseline{Commit: strings.TrimSpace(string(commit)), Rows: b.rows}.write()
+	}
+	if len(failures) > 0 {
+		return errors.New("slower than before:\n  " + strings.Join(failures, "\n  "))
+	}
 	return nil
 }
 
-// bencher has the programs to measure and their folder.
+// bencher has the programs to measure, their folder and the results.
 type bencher struct {
-	folder              string
-	runs                int
-	toolx, floor, faker string
+	folder                     string
+	runs                       int
+	toolx, empty, floor, faker string
+
+	rows  []row
+	notes []string // figures without a floor
+}
+
+func (b *bencher) note(format string, args ...any) {
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
 // build builds the programs like releases.
@@ -66,6 +99,7 @@ func (b *bencher) build() error {
 		pkg  string
 	}{
 		{&b.toolx, "toolx"},
+		{&b.empty, "toolx/bench/empty"},
 		{&b.floor, "toolx/bench/floor"},
 		{&b.faker, "toolx/pkg/servers/fake/cmd/fakeserver"},
 	} {
@@ -84,70 +118,84 @@ func (b *bencher) build() error {
 	return nil
 }
 
-// coldCall is one whole call on a server written in Go.
-func (b *bencher) coldCall() error {
-	const arguments = `{"message":"hi"}`
-	server := []string{b.faker, "good"}
-	got, err := b.show(b.runs,
-		command{"floor call", append([]string{b.floor, "echo", arguments}, server...)},
-		command{"toolx call", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
-	)
-	if err != nil {
-		return err
-	}
-	floor, toolx := got[0], got[1]
-	fmt.Printf("  wall   %5.2f times the floor   (bound 2.00)\n", ratio(toolx.wall, floor.wall))
-	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00)\n", ratio(toolx.cpu, floor.cpu))
-	fmt.Printf("  memory %5.1f MiB at most       (bound 40 MiB)\n", mebibytes(toolx.memory))
-	return nil
-}
+// arguments are those of the tool echo.
+const arguments = `{"message":"hi"}`
 
 // version is the shortest run; most of its time is the init of linked packages.
 func (b *bencher) version() error {
-	got, err := b.show(b.runs,
-		command{"floor, no call", []string{b.floor}},
-		command{"toolx version", []string{b.toolx, "version"}},
-	)
+	_, err := b.compare(b.runs, command{"empty program", []string{b.empty}},
+		command{"version", []string{b.toolx, "version"}})
+	return err
+}
+
+// coldCall is one whole call on a server written in Go.
+func (b *bencher) coldCall() error {
+	server := []string{b.faker, "good"}
+	_, err := b.compare(b.runs, command{"floor", append([]string{b.floor, "echo", arguments}, server...)},
+		command{"cold call", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)})
+	return err
+}
+
+// completion is what a person waits for after a tab, with 100 servers and 10,000 tools.
+func (b *bencher) completion() error {
+	const servers, tools = 100, 100
+	definitions := make([]any, tools)
+	for i := range definitions {
+		definitions[i] = map[string]any{
+			"name": fmt.Sprintf("tool_%d", i), "description": strings.Repeat("One of many. ", 40),
+			"inputSchema": map[string]any{
+				"type": "object", "properties": map[string]any{"mode": map[string]any{"enum": []string{"heat", "cool"}}},
+			},
+		}
+	}
+	file, err := b.write("tools.json", definitions)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("  %.2f ms more than the floor's start   (GODEBUG=inittrace=1 toolx version shows the inits)\n",
-		milliseconds(got[1].wall-got[0].wall))
-	return nil
+	config, err := b.config("completion.json", servers, "good", "--tools", file)
+	if err != nil {
+		return err
+	}
+	// This fills the catalogues that completion reads.
+	if out, err := b.command([]string{b.toolx, "list", "--config", config, "-q"}).CombinedOutput(); err != nil {
+		return fmt.Errorf("toolx list: %w\n%.2000s", err, out)
+	}
+	complete := func(name string, words ...string) command {
+		return command{"complete " + name, append([]string{b.toolx, "__complete", "call", "--config", config}, words...)}
+	}
+	_, err = b.compare(b.runs, command{"empty program", []string{b.empty}},
+		complete("a server", "s"), complete("a tool", "s05__"), complete("a value", "s05__tool_7", "mode="))
+	return err
 }
 
 // list starts twenty slow servers, which together should take as long as one of them.
 func (b *bencher) list() error {
 	const servers, wait = 20, "200ms"
-	one, err := b.config("one.json", 1, wait)
+	one, err := b.config("one.json", 1, "--wait", wait, "slow-start")
 	if err != nil {
 		return err
 	}
-	many, err := b.config("many.json", servers, wait)
+	many, err := b.config("many.json", servers, "--wait", wait, "slow-start")
 	if err != nil {
 		return err
 	}
-	got, err := b.show(min(b.runs, 9),
-		command{"list, 1 server", []string{b.toolx, "list", "--config", one}},
-		command{fmt.Sprintf("list, %d servers", servers), []string{b.toolx, "list", "--config", many}},
-	)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("  wall   %5.2f times one server of %s   (bound: about 1, not %d)\n",
-		ratio(got[1].wall, got[0].wall), wait, servers)
-	return nil
+	_, err = b.compare(min(b.runs, 9), command{"1 server", []string{b.toolx, "list", "--config", one}},
+		command{fmt.Sprintf("list, %d servers", servers), []string{b.toolx, "list", "--config", many}})
+	return err
 }
 
-// config writes a config file with servers that take wait to start.
-func (b *bencher) config(name string, servers int, wait string) (string, error) {
+// config writes a config file with servers that run the fake server with arguments.
+func (b *bencher) config(name string, servers int, args ...string) (string, error) {
 	entries := map[string]any{}
 	for i := range servers {
-		entries[fmt.Sprintf("s%02d", i+1)] = map[string]any{
-			"command": b.faker, "args": []string{"--wait", wait, "slow-start"},
-		}
+		entries[fmt.Sprintf("s%02d", i+1)] = map[string]any{"command": b.faker, "args": args}
 	}
-	data, err := json.Marshal(map[string]any{"servers": entries})
+	return b.write(name, map[string]any{"servers": entries})
+}
+
+// write writes a JSON file.
+func (b *bencher) write(name string, value any) (string, error) {
+	data, err := json.Marshal(value)
 	if err != nil {
 		return "", err
 	}
@@ -159,20 +207,12 @@ func (b *bencher) config(name string, servers int, wait string) (string, error) 
 func (b *bencher) pipe() error {
 	const size = 50_000_000
 	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}
-	got, err := b.show(min(b.runs, 9),
-		command{"floor, 50 MB", append([]string{b.floor, "echo", `{"message":"hi"}`}, server...)},
-		command{"toolx call, 50 MB", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
-	)
-	if err != nil {
-		return err
+	got, err := b.compare(min(b.runs, 9), command{"floor", append([]string{b.floor, "echo", arguments}, server...)},
+		command{"call, 50 MB", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)})
+	if err == nil && got[1].output < size {
+		return fmt.Errorf("only %d of %d bytes came through", got[1].output, size)
 	}
-	toolx := got[1]
-	if toolx.output < size {
-		fmt.Printf("  only %d of %d bytes came through\n", toolx.output, size)
-	}
-	fmt.Printf("  memory %5.2f times the text   (bound: a few times)\n", float64(toolx.memory)/size)
-	fmt.Printf("  wall   %5.2f times the floor\n", ratio(toolx.wall, got[0].wall))
-	return nil
+	return err
 }
 
 // batch makes many short calls one after the other, on one connection.
@@ -193,16 +233,42 @@ func (b *bencher) batch() error {
 	if err != nil {
 		return err
 	}
-	asked := append([]string{fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
-	got, err := b.show(min(b.runs, 9),
-		command{fmt.Sprintf("floor, %d calls", many), append([]string{b.floor, "loop"}, asked...)},
-		small, large,
-	)
+	first, err := b.show(min(b.runs, 9), small)
 	if err != nil {
 		return err
 	}
-	floor, first, all := got[0], got[1], got[2]
-	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70)\n", ratio(floor.wall, all.wall))
-	fmt.Printf("  memory %5.1f MiB more than %d calls   (bound 8 MiB)\n", mebibytes(all.memory-first.memory), few)
+	asked := append([]string{fmt.Sprint(many), "echo", arguments}, server...)
+	got, err := b.compare(min(b.runs, 9), command{"floor", append([]string{b.floor, "loop"}, asked...)}, large)
+	if err != nil {
+		return err
+	}
+	b.note("batch: %.1f MiB more than with %d calls (bound 8 MiB)", mebibytes(got[1].memory-first[0].memory), few)
 	return nil
+}
+
+// peers makes the same cold call with other clients, if BENCH_PEERS is set.
+func (b *bencher) peers() error {
+	if os.Getenv("BENCH_PEERS") == "" {
+		return nil
+	}
+	folder, err := filepath.Abs(filepath.Join("bin", "bench-peers"))
+	if err != nil {
+		return err
+	}
+	install := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder,
+		"@modelcontextprotocol/inspector@0.15.0", "mcporter@0.9.0")
+	if out, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm install: %w\n%s", err, out)
+	}
+	program := func(name string) string { return filepath.Join(folder, "node_modules", ".bin", name) }
+	_, err = b.compare(min(b.runs, 5),
+		command{"floor", []string{b.floor, "echo", arguments, b.faker, "good"}},
+		command{"cold call, Inspector --cli", []string{
+			program("mcp-inspector"), "--cli", b.faker, "good", "--method", "tools/call", "--tool-name", "echo",
+			"--tool-arg", "message=hi",
+		}},
+		command{"cold call, mcporter", []string{
+			program("mcporter"), "call", "--stdio", b.faker + " good", "echo", "message=hi",
+		}})
+	return err
 }

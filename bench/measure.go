@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +17,8 @@ type command struct {
 	args []string
 }
 
-// figures are the medians of a command's runs; memory is the largest peak of all runs.
+// figures are the minima of a command's runs, which other work on the machine disturbs least; memory is the largest
+// peak of all runs.
 type figures struct {
 	wall   time.Duration
 	cpu    time.Duration // including its children
@@ -25,11 +26,26 @@ type figures struct {
 	output int64         // bytes on stdout
 }
 
-// show measures commands and prints a line for each. It runs them in turns, so that a drift of the machine affects all
-// of them, after one round that warms caches.
+// compare measures commands in turns with their floor, and adds a row for each.
+func (b *bencher) compare(runs int, floor command, commands ...command) ([]figures, error) {
+	got, err := b.show(runs, append([]command{floor}, commands...)...)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range commands {
+		one := got[i+1]
+		b.rows = append(b.rows, row{
+			Name: c.name, floor: floor.name, milliseconds: milliseconds(one.wall),
+			Wall: round(ratio(one.wall, got[0].wall)), CPU: round(ratio(one.cpu, got[0].cpu)),
+			Memory: round(mebibytes(one.memory)),
+		})
+	}
+	return got, nil
+}
+
+// show measures commands. It runs them in turns, so that a drift of the machine affects all of them, after one round
+// that warms caches.
 func (b *bencher) show(runs int, commands ...command) ([]figures, error) {
-	walls := make([][]time.Duration, len(commands))
-	cpus := make([][]time.Duration, len(commands))
 	result := make([]figures, len(commands))
 	for round := range runs + 1 {
 		for i, c := range commands {
@@ -37,18 +53,15 @@ func (b *bencher) show(runs int, commands ...command) ([]figures, error) {
 			if err != nil {
 				return nil, err
 			}
-			if round == 0 {
+			if round <= 1 {
+				one.memory = max(one.memory, result[i].memory)
+				result[i] = one
 				continue
 			}
-			walls[i], cpus[i] = append(walls[i], one.wall), append(cpus[i], one.cpu)
-			result[i].memory = max(result[i].memory, one.memory)
-			result[i].output = one.output
+			r := &result[i]
+			r.wall, r.cpu = min(r.wall, one.wall), min(r.cpu, one.cpu)
+			r.memory = max(r.memory, one.memory)
 		}
-	}
-	for i, c := range commands {
-		result[i].wall, result[i].cpu = median(walls[i]), median(cpus[i])
-		fmt.Printf("%-20s wall %8.2f ms   cpu %8.2f ms   peak %7.1f MiB\n", c.name, milliseconds(result[i].wall),
-			milliseconds(result[i].cpu), mebibytes(result[i].memory))
 	}
 	return result, nil
 }
@@ -69,8 +82,7 @@ func (b *bencher) once(c command) (figures, error) {
 	output, copyErr := io.Copy(io.Discard, stdout)
 	err = cmd.Wait()
 	wall := time.Since(begin)
-	// The floor without arguments prints its usage and fails.
-	if err != nil && len(c.args) > 1 {
+	if err != nil {
 		return figures{}, fmt.Errorf("%s: %w\n%s", strings.Join(c.args, " "), err, stderr.String())
 	}
 	state := cmd.ProcessState
@@ -90,12 +102,10 @@ func (b *bencher) command(args []string) *exec.Cmd {
 	return cmd
 }
 
-func median(durations []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(durations))
-	return sorted[len(sorted)/2]
-}
-
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+// round keeps two decimals.
+func round(number float64) float64 { return math.Round(number*100) / 100 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 

@@ -15,40 +15,45 @@ import (
 	"time"
 )
 
-// session measures calls on running sessions, many concurrent clients of one session, and an idle session.
-func (b *bencher) session() error {
-	const slow = "500ms"
-	entries := map[string]any{
-		"slow": map[string]any{"command": b.faker, "args": []string{"--wait", slow, "slow-start"}},
+// startSessions starts a session that is slow to start, and one that is not, and returns their config.
+func (b *bencher) startSessions() (config string, stop func(), err error) {
+	config, err = b.write("sessions.json", map[string]any{"servers": map[string]any{
+		"slow": map[string]any{"command": b.faker, "args": []string{"--wait", "500ms", "slow-start"}},
 		"fast": map[string]any{"command": b.faker, "args": []string{"good"}},
-	}
-	data, err := json.Marshal(map[string]any{"servers": entries})
+	}})
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	config := filepath.Join(b.folder, "sessions.json")
-	if err := os.WriteFile(config, data, 0o600); err != nil {
-		return err
-	}
-	call := func(server string, more ...string) []string {
-		return append([]string{b.toolx, "call", server + "__echo", "--arg", "message=hi", "--config", config}, more...)
-	}
+	stop = func() { _ = b.command([]string{b.toolx, "session", "stop", "--all"}).Run() }
 	if err := b.command([]string{b.toolx, "session", "start", "slow", "fast", "--config", config}).Run(); err != nil {
-		return fmt.Errorf("session start: %w", err)
+		stop()
+		return "", nil, fmt.Errorf("session start: %w", err)
 	}
-	defer func() { _ = b.command([]string{b.toolx, "session", "stop", "--all"}).Run() }()
-	got, err := b.show(b.runs,
-		command{"toolx version", []string{b.toolx, "version"}},
-		command{"warm, starts in " + slow, call("slow")},
-		command{"warm, starts at once", call("fast")},
-		command{"cold, starts at once", call("fast", "--no-session")},
-	)
+	return config, stop, nil
+}
+
+// warmCall makes calls on running sessions.
+func (b *bencher) warmCall() error {
+	config, stop, err := b.startSessions()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("  wall   %5.2f times toolx version   (bound 1.50)\n", ratio(got[1].wall, got[0].wall))
-	fmt.Printf("  wall   %5.2f times a cold call on a server that starts at once   (bound 1.00)\n",
-		ratio(got[2].wall, got[3].wall))
+	defer stop()
+	call := func(server string) []string {
+		return []string{b.toolx, "call", server + "__echo", "--arg", "message=hi", "--config", config}
+	}
+	_, err = b.compare(b.runs, command{"empty program", []string{b.empty}},
+		command{"warm call", call("fast")}, command{"warm call, slow server", call("slow")})
+	return err
+}
+
+// crowds has many concurrent clients of one session, and then an idle session.
+func (b *bencher) crowds() error {
+	config, stop, err := b.startSessions()
+	if err != nil {
+		return err
+	}
+	defer stop()
 	// The second crowd shows memory growth after the first.
 	return errors.Join(b.crowd(config), b.crowd(config), b.rest())
 }
@@ -83,10 +88,10 @@ func (b *bencher) crowd(config string) error {
 		return err
 	}
 	slices.Sort(took)
-	fmt.Printf("%d clients, %d calls: %.2f s, %.0f calls a second; median %.2f ms, p99 %.2f ms; no id mixed up\n",
+	b.note("session: %d clients, %d calls: %.2f s, %.0f calls a second; median %.2f ms, 99%% %.2f ms; no id mixed up",
 		clients, len(took), wall.Seconds(), float64(len(took))/wall.Seconds(), took[len(took)/2],
 		took[len(took)*99/100])
-	fmt.Printf("  memory of the session's process %.1f MiB before, %.1f MiB after   (no growth)\n",
+	b.note("session: %.1f MiB before that, %.1f MiB after (no growth)",
 		mebibytes(before.memory), mebibytes(after.memory))
 	return nil
 }
@@ -135,7 +140,7 @@ func (b *bencher) rest() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("idle session: %.1f MiB   (bound 20 MiB); %d ms of processor time in %s   (bound: none)\n",
+	b.note("idle session: %.1f MiB (bound 20 MiB), %d ms of processor time in %s (bound: none)",
 		mebibytes(after.memory), (after.cpu - before.cpu).Milliseconds(), quiet)
 	return nil
 }
