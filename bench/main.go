@@ -1,6 +1,6 @@
 // Command bench measures toolx as whole processes, each as a multiple of a floor that runs in turns with it: a program
-// that does nothing, or one that does no more than the protocol needs (bench/floor). It prints a table, and fails when a
-// ratio is 1.5 times that of the commit in bench/baseline.json.
+// that does nothing, or one that does no more than the protocol needs (bench/floor). It prints a table, and fails when
+// a ratio is 1.5 times that of the commit in bench/baseline.json.
 //
 //	go run ./bench [-n RUNS] [-quick] [-update]
 //
@@ -144,7 +144,8 @@ func (b *bencher) completion() error {
 		definitions[i] = map[string]any{
 			"name": fmt.Sprintf("tool_%d", i), "description": strings.Repeat("One of many. ", 40),
 			"inputSchema": map[string]any{
-				"type": "object", "properties": map[string]any{"mode": map[string]any{"enum": []string{"heat", "cool"}}},
+				"type":       "object",
+				"properties": map[string]any{"mode": map[string]any{"enum": []string{"heat", "cool"}}},
 			},
 		}
 	}
@@ -161,7 +162,8 @@ func (b *bencher) completion() error {
 		return fmt.Errorf("toolx list: %w\n%.2000s", err, out)
 	}
 	complete := func(name string, words ...string) command {
-		return command{"complete " + name, append([]string{b.toolx, "__complete", "call", "--config", config}, words...)}
+		args := []string{b.toolx, "__complete", "call", "--config", config}
+		return command{"complete " + name, append(args, words...)}
 	}
 	_, err = b.compare(b.runs, command{"empty program", []string{b.empty}},
 		complete("a server", "s"), complete("a tool", "s05__"), complete("a value", "s05__tool_7", "mode="))
