@@ -43,7 +43,7 @@ func (o Options) callsFor(server string) []evidence.Call {
 // were made, or given up because the server did not start.
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
 	active := o.newRun(evidence.CallsRun)
-	started := o.starting(ctx)
+	started := o.starting(ctx, e.Launch)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(active))
 	started()
 	var runs []*evidence.CallRun

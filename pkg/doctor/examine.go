@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -55,8 +54,8 @@ type Options struct {
 	Waits Waits
 	Busy  func() bool
 
-	// starts has an entry for each server that is starting.
-	starts chan struct{}
+	// starts bounds how many servers start at the same time.
+	starts *servers.Starts
 }
 
 // Waits replace the times of an examination that are not zero.
@@ -70,7 +69,11 @@ type Waits struct {
 // command line). Every step is bounded, and so is the number of servers that start at the same time.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
 	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
-	options.starts = make(chan struct{}, 2*runtime.NumCPU())
+	limit := 0
+	if loaded != nil {
+		limit = loaded.Defaults.MaxStarts
+	}
+	options.starts = servers.NewStarts(limit)
 	var wait sync.WaitGroup
 	for i, server := range list {
 		wait.Go(func() { fleet.Servers[i] = options.examine(ctx, loaded, server) })
@@ -130,7 +133,7 @@ func (o Options) limit() time.Duration {
 // has shown so far; it may be nil.
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(*evidence.Run)) *evidence.Run {
 	active := o.newRun("clean")
-	started := o.starting(ctx)
+	started := o.starting(ctx, e.Launch)
 	stop := active.lookBefore(o.limit())
 	connecting := o.connecting(active)
 	connecting.StdinGrace = evidence.StdinGrace

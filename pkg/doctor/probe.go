@@ -48,7 +48,7 @@ func (o Options) newProber(e *evidence.Evidence) *prober {
 // the handshake.
 func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
 	p.activeRun = p.newRun("probing")
-	started := p.starting(ctx)
+	started := p.starting(ctx, p.launch)
 	wire, err := servers.Dial(p.server, p.launch, servers.Options{Options: protocol.Options{
 		Bus: p.bus, MaxMessage: cmp.Or(p.server.MaxMessage, evidence.MaxMessage),
 	}})

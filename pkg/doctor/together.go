@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/wire"
@@ -92,16 +93,11 @@ func mentionsLock(run *evidence.Run) bool {
 
 // starting waits until another server may start; the caller calls started after that. A server that takes longer than
 // AnswerLimit no longer counts: it may be waiting itself, and must not delay the others.
-func (o Options) starting(ctx context.Context) (started func()) {
-	select {
-	case o.starts <- struct{}{}:
-	case <-ctx.Done():
+func (o Options) starting(ctx context.Context, launch *config.Resolved) (started func()) {
+	started, err := o.starts.Begin(ctx, launch)
+	if err != nil { // ctx has ended, which the start reports
 		return func() {}
 	}
-	free := sync.OnceFunc(func() { <-o.starts })
-	timer := time.AfterFunc(evidence.AnswerLimit, free)
-	return func() {
-		timer.Stop()
-		free()
-	}
+	time.AfterFunc(evidence.AnswerLimit, started)
+	return started
 }

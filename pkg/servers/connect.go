@@ -25,7 +25,7 @@ import (
 type connector struct {
 	mu      sync.Mutex // guards options.Answers, and lost
 	options Options
-	starts  *starts
+	starts  *Starts
 	// reopen opens the session of a server again.
 	reopen  func(ctx context.Context, server string) (*protocol.Session, error)
 	noted   sync.Map                 // the texts that note has reported
@@ -44,7 +44,7 @@ func (c *connector) connect(
 	}
 	attempts, delay := d.Attempts, d.BaseDelay
 	for attempt := 1; ; attempt++ {
-		started, err := c.starts.begin(ctx, d.Launch)
+		started, err := c.starts.Begin(ctx, d.Launch)
 		if err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ type opening struct {
 
 // NewPool returns a Pool of the servers that are not disabled; it starts nothing.
 func NewPool(list []*config.Server, options Options) *Pool {
-	p := &Pool{connector: connector{options: options, starts: newStarts(options.MaxStarts)}}
+	p := &Pool{connector: connector{options: options, starts: NewStarts(options.MaxStarts)}}
 	p.reopen = p.Open
 	p.set.Store(newServerSet(list))
 	options.Registry.KnowServers(p.Names()...)

@@ -22,28 +22,28 @@ func resolved(line string) *config.Resolved {
 // TestStartsAreBounded: a start waits for a place, which is free again once another start has ended.
 func TestStartsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := newStarts(2)
+	s := NewStarts(2)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	begin := func(line string) func() {
 		t.Helper()
-		end, err := s.begin(t.Context(), resolved(line))
+		end, err := s.Begin(t.Context(), resolved(line))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return end
 	}
 	first, second := begin("node a.js"), begin("node a.js")
-	if _, err := s.begin(over, &config.Resolved{URL: "http://127.0.0.1:1"}); err != nil {
+	if _, err := s.Begin(over, &config.Resolved{URL: "http://127.0.0.1:1"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.begin(over, resolved("node b.js")); err == nil {
+	if _, err := s.Begin(over, resolved("node b.js")); err == nil {
 		t.Error("a third server starts beside two")
 	}
 	first()
 	first() // as when a server answers that was silent for long
 	third := begin("node b.js")
-	if _, err := s.begin(over, resolved("node b.js")); err == nil {
+	if _, err := s.Begin(over, resolved("node b.js")); err == nil {
 		t.Error("a place is given twice")
 	}
 	second()
@@ -54,23 +54,23 @@ func TestStartsAreBounded(t *testing.T) {
 // TestPackagesAreDownloadedOnce: commands that run one package start one after the other, whatever their arguments.
 func TestPackagesAreDownloadedOnce(t *testing.T) {
 	t.Parallel()
-	s := newStarts(9)
+	s := NewStarts(9)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	end, err := s.begin(t.Context(), resolved("npx -y @acme/files /a"))
+	end, err := s.Begin(t.Context(), resolved("npx -y @acme/files /a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.begin(over, resolved("npx --yes @acme/files /b")); err == nil {
+	if _, err := s.Begin(over, resolved("npx --yes @acme/files /b")); err == nil {
 		t.Error("a package is downloaded twice")
 	}
 	for _, other := range []string{"npx -y @acme/shop", "uvx files", "./npx-like"} {
-		if _, err := s.begin(t.Context(), resolved(other)); err != nil {
+		if _, err := s.Begin(t.Context(), resolved(other)); err != nil {
 			t.Errorf("%q waits: %v", other, err)
 		}
 	}
 	end()
-	if _, err := s.begin(t.Context(), resolved("npx @acme/files")); err != nil {
+	if _, err := s.Begin(t.Context(), resolved("npx @acme/files")); err != nil {
 		t.Error(err)
 	}
 }
