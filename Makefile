@@ -57,6 +57,7 @@ test-fast: ## run the fast tests, without npm and the race detector (3 minutes)
 	$(GO) test -short ./...
 
 test: $(SERVERS) ## vet, then run all tests, with real servers and oracles
+	$(GO) test ./cmd/style
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL) $(LARGE),$(shell $(GO) list ./...))

@@ -1,4 +1,4 @@
-package cmd_test
+package style_test
 
 import (
 	"go/build"
@@ -12,7 +12,7 @@ import (
 // TestEachSystemsFilesAreTested asks of each file that is built for some systems only: its package has tests where make
 // test or make test-windows runs them, or docs/platforms.md names it among what was never run.
 func TestEachSystemsFilesAreTested(t *testing.T) {
-	page, err := os.ReadFile("../docs/platforms.md")
+	page, err := os.ReadFile("../../docs/platforms.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestEachSystemsFilesAreTested(t *testing.T) {
 		for _, system := range systems {
 			context := build.Default
 			context.GOOS, context.GOARCH, context.CgoEnabled = system, "amd64", false
-			built, err := context.MatchFile("../"+path.Dir(file), path.Base(file))
+			built, err := context.MatchFile("../../"+path.Dir(file), path.Base(file))
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package cmd_test
+package style_test
 
 import (
 	"go/ast"
@@ -194,16 +194,16 @@ func TestOnePathToTools(t *testing.T) {
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join("..", "bin")):
+		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join(root, "bin")):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		name, err := filepath.Rel("..", path)
+		name, err := filepath.Rel(root, path)
 		if err == nil {
 			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil,
 				parser.ParseComments|parser.SkipObjectResolution)

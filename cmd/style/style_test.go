@@ -1,6 +1,9 @@
-package cmd_test
+// Package style has the tests of what the whole project has in common: wording, width of lines, imports and systems.
+// They take seconds, and make test runs them first.
+package style_test
 
 import (
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -21,6 +24,11 @@ import (
 	"toolx/cmd"
 )
 
+// root is the folder of the project.
+const root = "../.."
+
+var update = flag.Bool("update", false, "lower the numbers of testdata/words.txt")
+
 // TestStyle holds what docs/style.md says and a program can check of Go comments: a function that returns a bool
 // reports whether, and comments refer only to pages of this repository.
 func TestStyle(t *testing.T) {
@@ -32,7 +40,7 @@ func TestStyle(t *testing.T) {
 				t.Errorf("%s: write \"reports whether\" (docs/style.md): %s", path, text)
 			}
 			for _, name := range page.FindAllString(text, -1) {
-				if _, err := os.Stat(filepath.Join("..", name)); err != nil {
+				if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 					t.Errorf("%s: a comment refers to %s, which is not here", path, name)
 				}
 			}
@@ -41,7 +49,7 @@ func TestStyle(t *testing.T) {
 }
 
 // wordsFile has the expressions to avoid, with the number of occurrences that are still allowed.
-const wordsFile = "../testdata/words.txt"
+const wordsFile = "../../testdata/words.txt"
 
 // TestStyleOfWords counts expressions to avoid in code, without tests, and on pages. -update lowers the allowed
 // numbers.
@@ -103,8 +111,8 @@ func wordedTexts(t *testing.T) []string {
 			texts = append(texts, strings.ToLower(string(text)))
 		}
 	}
-	for _, root := range []string{"../README.md", "../CONTRIBUTING.md", "../docs", "../pkg", "../skills"} {
-		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	for _, pages := range []string{"README.md", "CONTRIBUTING.md", "docs", "pkg", "skills"} {
+		err := filepath.WalkDir(filepath.Join(root, pages), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".md" || entry.Name() == "style.md" {
 				return err
 			}
@@ -200,15 +208,15 @@ var translated = regexp.MustCompile(`(?i)\b(nobody|somebody|anybody|whoever|anew
 // TestStyleOfPages holds the width of prose on pages. Rows of tables, code, front matter and lines with a link may be
 // longer.
 func TestStyleOfPages(t *testing.T) {
-	paths, err := filepath.Glob("../docs/*.md")
+	paths, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err)
 	}
-	checks, err := filepath.Glob("../pkg/doctor/checks/*/*.md")
+	checks, err := filepath.Glob("../../pkg/doctor/checks/*/*.md")
 	if err != nil || len(checks) == 0 {
 		t.Fatal(err)
 	}
-	house, err := filepath.Glob("../*.md")
+	house, err := filepath.Glob("../../*.md")
 	if err != nil || len(house) == 0 {
 		t.Fatal(err)
 	}
@@ -243,16 +251,16 @@ func TestStyleOfPages(t *testing.T) {
 func goFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join("..", "bin")):
+		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join(root, "bin")):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go":
 			return nil
 		}
-		name, err := filepath.Rel("..", path)
+		name, err := filepath.Rel(root, path)
 		if err == nil {
 			files[filepath.ToSlash(name)], err = os.ReadFile(path)
 		}
