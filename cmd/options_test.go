@@ -101,3 +101,27 @@ func parse(idle bool, args ...string) (global cli.Flags, err error) {
 	err = root.Execute()
 	return *f.Flags, err
 }
+
+// TestVerbs checks that a command line with the name of a verb has that verb alone, and others have all.
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	c, _, _ := buffered("")
+	f := factory.New(c)
+	all := newRootCommand(f).Commands()
+	if want := allVerbs(f); len(all) != len(want) {
+		t.Errorf("%d verbs, want %d", len(all), len(want))
+	}
+	for _, verb := range all {
+		for _, args := range [][]string{{verb.Name()}, {"__complete", verb.Name(), ""}} {
+			only := newRootCommand(f, args...).Commands()
+			if len(only) != 1 || only[0].Name() != verb.Name() {
+				t.Errorf("%q has %d verbs, the first is %s", args, len(only), only[0].Name())
+			}
+		}
+	}
+	for _, args := range [][]string{{"unknown"}, {"--json", "list"}, {"__complete", "list"}, {"help", "list"}} {
+		if got := newRootCommand(f, args...).Commands(); len(got) != len(all) {
+			t.Errorf("%q has %d verbs, want all", args, len(got))
+		}
+	}
+}

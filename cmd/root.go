@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (a *App) run(args []string) int {
 
 // main runs the verb, reports how it ended, and closes what was opened.
 func (a *App) main(ctx, hurry context.Context, args []string) int {
-	root := newRootCommand(a.factory)
+	root := newRootCommand(a.factory, args...)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		complete.Completer{Tools: a.factory.Tools}.Set(root, args[1:])
 	}
@@ -154,7 +155,8 @@ func Command() *cobra.Command {
 	return newRootCommand(factory.New(console.New(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
-func newRootCommand(f *factory.Factory) *cobra.Command {
+// newRootCommand returns the tree of verbs, or as much of it as a command line needs.
+func newRootCommand(f *factory.Factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolx",
 		Short: "Call and debug tools of MCP servers. Without a command, toolx opens its full-screen interface.",
@@ -215,38 +217,59 @@ func newRootCommand(f *factory.Factory) *cobra.Command {
 		f.Consent.Named = cli.ClientsNamed(cmd, args)
 		return f.Tools.Begin()
 	}
-	addVerbs(root, f)
+	addVerbs(root, f, args)
 	return root
 }
 
-// addVerbs adds every verb, in the order of the help.
-func addVerbs(root *cobra.Command, f *factory.Factory) {
-	root.AddCommand(
-		list.New(f, list.Run),
-		list.NewShow(f, list.RunShow),
-		call.New(f, call.Run),
-		historycmd.New(f, historycmd.RunList),
-		resources.New(f),
-		resources.NewPrompts(f),
-		resources.NewComplete(f, resources.RunComplete),
-		convertcmd.New(f, convertcmd.Run),
-		askcmd.New(f, askcmd.Run),
-		tuicmd.New(f, tuicmd.Run),
-		servecmd.New(f, servecmd.Run),
-		proxy.New(f, proxy.Run),
-		watch.NewPing(f, watch.RunPing),
-		resources.NewRaw(f, resources.RunRaw),
-		watch.New(f, watch.Run),
-		dev.New(f, dev.Run),
-		doctorcmd.New(f, doctorcmd.Run),
-		serverscmd.NewInit(f, serverscmd.RunInit),
-		serverscmd.New(f, serverscmd.RunList),
-		session.New(f),
-		trustcmd.New(f, trustcmd.Run),
-		authcmd.New(f),
-		secret.New(f),
-		newCompletionCommand(f),
-		newConformanceCommand(f, runConformance),
-		newVersionCommand(f, runVersion),
-	)
+// addVerbs adds every verb, in the order of the help; if the command line begins with the name of one, that one alone:
+// the flags of all take a twentieth of a short command.
+func addVerbs(root *cobra.Command, f *factory.Factory, args []string) {
+	if len(args) > 2 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		args = args[1:]
+	}
+	verbs := allVerbs(f)
+	named := func(v verb) bool { return len(args) > 0 && v.name == args[0] }
+	if at := slices.IndexFunc(verbs, named); at >= 0 {
+		verbs = verbs[at : at+1]
+	}
+	for _, v := range verbs {
+		root.AddCommand(v.command())
+	}
+}
+
+// verb is a command below the root.
+type verb struct {
+	name    string
+	command func() *cobra.Command
+}
+
+func allVerbs(f *factory.Factory) []verb {
+	return []verb{
+		{"list", func() *cobra.Command { return list.New(f, list.Run) }},
+		{"show", func() *cobra.Command { return list.NewShow(f, list.RunShow) }},
+		{"call", func() *cobra.Command { return call.New(f, call.Run) }},
+		{"history", func() *cobra.Command { return historycmd.New(f, historycmd.RunList) }},
+		{"resources", func() *cobra.Command { return resources.New(f) }},
+		{"prompts", func() *cobra.Command { return resources.NewPrompts(f) }},
+		{"complete", func() *cobra.Command { return resources.NewComplete(f, resources.RunComplete) }},
+		{"convert", func() *cobra.Command { return convertcmd.New(f, convertcmd.Run) }},
+		{"ask", func() *cobra.Command { return askcmd.New(f, askcmd.Run) }},
+		{"tui", func() *cobra.Command { return tuicmd.New(f, tuicmd.Run) }},
+		{"serve", func() *cobra.Command { return servecmd.New(f, servecmd.Run) }},
+		{"proxy", func() *cobra.Command { return proxy.New(f, proxy.Run) }},
+		{"ping", func() *cobra.Command { return watch.NewPing(f, watch.RunPing) }},
+		{"raw", func() *cobra.Command { return resources.NewRaw(f, resources.RunRaw) }},
+		{"watch", func() *cobra.Command { return watch.New(f, watch.Run) }},
+		{"dev", func() *cobra.Command { return dev.New(f, dev.Run) }},
+		{"doctor", func() *cobra.Command { return doctorcmd.New(f, doctorcmd.Run) }},
+		{"init", func() *cobra.Command { return serverscmd.NewInit(f, serverscmd.RunInit) }},
+		{"servers", func() *cobra.Command { return serverscmd.New(f, serverscmd.RunList) }},
+		{"session", func() *cobra.Command { return session.New(f) }},
+		{"trust", func() *cobra.Command { return trustcmd.New(f, trustcmd.Run) }},
+		{"auth", func() *cobra.Command { return authcmd.New(f) }},
+		{"secret", func() *cobra.Command { return secret.New(f) }},
+		{"completion", func() *cobra.Command { return newCompletionCommand(f) }},
+		{"conformance-client", func() *cobra.Command { return newConformanceCommand(f, runConformance) }},
+		{"version", func() *cobra.Command { return newVersionCommand(f, runVersion) }},
+	}
 }
