@@ -452,10 +452,10 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		t.Errorf("a logout advises a login: %s", said)
 	}
 	for server, want := range map[string]string{
-		"keyed":   "has an Authorization header of its own",
-		"program": "is a program, which needs no login",
+		"keyed":   "has its own Authorization header",
+		"program": "is a local program and needs no login",
 		"broken":  "variable is not set: NOT_SET_AT_ALL",
-		"nobody":  `no server is named "nobody"`,
+		"nobody":  `no server named "nobody"`,
 	} {
 		if _, said := w.run(2, "auth", "login", server); !strings.Contains(said, want) {
 			t.Errorf("login to %s: %s", server, said)

@@ -2,8 +2,8 @@ package cmd
 
 import "strings"
 
-// bashWords replaces what cobra's script needs of the package bash-completion, where that is not installed. Bash splits
-// words at = : @ too, which are parts of toolx's arguments.
+// bashWords replaces the parts of the package bash-completion that cobra's script needs, in case that is not installed.
+// Bash also splits words at = : @, which occur in toolx's arguments.
 const bashWords = `    COMPREPLY=()
     if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         _get_comp_words_by_ref "$@" cur prev words cword
@@ -38,7 +38,7 @@ const bashWords = `    COMPREPLY=()
     fi
 `
 
-// bashFiles stands in for bash-completion's _filedir: names of folders (-d), or of folders and of files with one of the
+// bashFiles replaces bash-completion's _filedir: it completes folders (-d), or folders and files with one of the
 // endings in $1.
 const bashFiles = `__toolx_filedir()
 {
@@ -56,7 +56,7 @@ const bashFiles = `__toolx_filedir()
 
 `
 
-// bashScript changes cobra's script for bash, so that it completes words that hold @, and needs no bash-completion.
+// bashScript changes cobra's script for bash, so that it completes words with @, and does not need bash-completion.
 func bashScript(script string) string {
 	return strings.NewReplacer(
 		"-n =:", "-n =:@",

@@ -27,8 +27,8 @@ import (
 // conformanceServer is the name of the suite's server in the config that is made for it.
 const conformanceServer = "conformance"
 
-// conformanceOptions are what MCP's conformance suite tells the client that it tests: the address on the command
-// line, the rest in the environment.
+// conformanceOptions are the inputs from MCP's conformance suite: the address on the command line, the rest in the
+// environment.
 type conformanceOptions struct {
 	Flags  *cli.Flags
 	Tools  *toolset.Opener
@@ -37,7 +37,7 @@ type conformanceOptions struct {
 
 	url      string
 	scenario string // MCP_CONFORMANCE_SCENARIO
-	context  string // MCP_CONFORMANCE_CONTEXT: JSON, empty where there is none
+	context  string // MCP_CONFORMANCE_CONTEXT: JSON, or empty
 }
 
 // conformanceContext is the part of the suite's context that toolx uses.
@@ -46,7 +46,7 @@ type conformanceContext struct {
 	ClientSecret string `json:"client_secret"`
 	PrivateKey   string `json:"private_key_pem"`
 	Identity     string `json:"valid_jwt"`
-	// The person's identity in an enterprise, and who vouches for it.
+	// The user's identity in an enterprise, and its issuer.
 	Person           string `json:"idp_id_token"`
 	Provider         string `json:"idp_issuer"`
 	ProviderClientID string `json:"idp_client_id"`
@@ -76,8 +76,8 @@ func newConformanceCommand(f *factory.Factory, run cli.RunFunc[conformanceOption
 	}
 }
 
-// runConformance does what a user would do with a new server: it writes an entry into a config, lets toolx connect, log
-// in and list, and uses everything that the server has once. It returns the first error; some scenarios want one.
+// runConformance acts like a user with a new server: it writes a config entry, connects, logs in and lists, and uses
+// everything that the server has once. It returns the first error; some scenarios expect one.
 func runConformance(ctx context.Context, o conformanceOptions) error {
 	var given conformanceContext
 	if o.context != "" {
@@ -111,8 +111,8 @@ func runConformance(ctx context.Context, o conformanceOptions) error {
 	return cmp.Or(o.callAll(ctx, box, session, given), readFirstResource(ctx, session), getFirstPrompt(ctx, session))
 }
 
-// awaitStream returns a function that waits until a session of the older era has asked for its stream of messages, as
-// it does on the way. A person does not call a tool that quickly; the suite would take one stream for the other.
+// awaitStream returns a function that waits until a session of the older era has requested its stream of messages,
+// which happens in the background. No user calls a tool that quickly, and the suite would confuse the two streams.
 func awaitStream(ctx context.Context, bus *exec.Bus) func(*protocol.Session) {
 	asked := make(chan struct{}, 1)
 	bus.Subscribe(func(event exec.Event) {
@@ -147,7 +147,7 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 	set("clientId", given.ClientID)
 	set("clientSecret", given.ClientSecret)
 	set("privateKey", given.PrivateKey)
-	if given.ClientID == "" { // the suite wants this one
+	if given.ClientID == "" { // the suite requires this one
 		set("clientMetadataUrl", "https://conformance-test.local/client-metadata.json")
 	}
 	if given.Person != "" {
@@ -166,8 +166,8 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 	return data
 }
 
-// callAll calls what the context wants called, else every tool with arguments that fit
-// its schema, and returns the first failure.
+// callAll makes the calls in the context, or otherwise calls every tool with arguments that fit its schema. It returns
+// the first failure.
 func (o conformanceOptions) callAll(
 	ctx context.Context, box *toolset.Set, session *protocol.Session, given conformanceContext,
 ) error {
@@ -175,7 +175,7 @@ func (o conformanceOptions) callAll(
 	call := func(tool string, arguments json.RawMessage) {
 		result := box.Executor.Call(ctx, exec.Call{
 			Tool: conformanceServer + exec.Separator + tool, Arguments: arguments,
-			FromModel: true, // some have null where a parameter is not meant to be given
+			FromModel: true, // some have null for a parameter to leave out
 		})
 		if first == nil {
 			first = result.Err
@@ -192,10 +192,10 @@ func (o conformanceOptions) callAll(
 		arguments, err := tool.Input().Example(ctx)
 		switch {
 		case o.scenario == "json-schema-2020-12-preservation" && tool != tools[0]:
-			// This tool takes what the schema of the other one has become.
+			// This tool takes the current schema of the other one.
 			arguments = rawjson.Object([]rawjson.Member{rawjson.NewMember("schema", tools[0].InputSchema)})
 		case err != nil:
-			continue // no one could call it
+			continue // it cannot be called
 		}
 		call(tool.Plain, arguments)
 	}

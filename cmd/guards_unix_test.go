@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestConfirmCallOnTerminal asks a person before a call that is to be confirmed, and takes nothing but a yes for one.
+// TestConfirmCallOnTerminal asks a person before a call that needs confirmation, and takes nothing but a yes for one.
 func TestConfirmCallOnTerminal(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "toolx.yaml")

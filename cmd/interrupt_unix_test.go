@@ -179,7 +179,7 @@ func TestInterruptedPing(t *testing.T) {
 	for flag, want := range map[string]string{"-v": "good\t", "--json": `{"server":"down","ok":false,"error":"interrupted","kind":"interrupted"}` + "\n"} {
 		r := start(t, "ping", "--log-level", "info", flag, "--config", config)
 		r.pids = pids
-		for _, text := range []string{"call of ping succeeded", "the next comes in 1h0m0s"} {
+		for _, text := range []string{"call of ping succeeded", "next in 1h0m0s"} {
 			if !strings.Contains(r.seen.String(), text) {
 				r.await(text)
 			}
@@ -231,7 +231,7 @@ func TestInterruptedStart(t *testing.T) {
 		}
 		r = start(t, append(verb, "--config", config)...)
 		r.pids = pids
-		r.await("the next comes in 1h0m0s")
+		r.await("next in 1h0m0s")
 		r.signal(syscall.SIGINT)
 		r.end(130)
 	}

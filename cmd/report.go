@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// reportOutcome reports err to the user, unless that has been done, and returns the exit code. Where answer is not nil,
+// reportOutcome reports err to the user, unless that was done already, and returns the exit code. If answer is not nil,
 // it prints the failure on stdout instead.
 func reportOutcome(o *streams.Streams, err error, answer func(error) error) int {
 	var reported *exit.ReportedError
@@ -32,9 +32,9 @@ func reportOutcome(o *streams.Streams, err error, answer func(error) error) int 
 	return exit.CodeOf(err)
 }
 
-// failureJSON returns what prints an error in the verb's own JSON: the envelope, or the doctor's report. It is nil
-// where the verb was not asked for JSON. Parsing ends at the first wrong flag, and --json may follow it; what
-// comes after "--" is the server's.
+// failureJSON returns a function that prints an error in the verb's own JSON: the envelope, or the doctor's report. It
+// returns nil without --json. Parsing stops at the first wrong flag, so failureJSON also looks for --json after it, but
+// not after "--".
 func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")

@@ -1,5 +1,6 @@
-// Package cmd is the command line: it puts the commands together, runs one, and turns an error into a message and an
-// exit code. Each family of commands is a package below it; what they share is in packages of its own, made by factory.
+// Package cmd is the command line: it assembles the commands, runs one, and turns an error into a message and an exit
+// code. Each family of commands is a package below it. What they share is in further packages, and package factory
+// makes it.
 package cmd
 
 import (
@@ -44,16 +45,16 @@ import (
 )
 
 // Main runs toolx with the given arguments (without the program's name) and returns the exit code (docs/exit-codes.md).
-// Ctrl-C ends what is running in order; a second Ctrl-C kills it.
+// Ctrl-C shuts down cleanly; a second Ctrl-C kills.
 func Main(c *console.Console, args []string) int {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else GOMEMLIMIT has set one
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless GOMEMLIMIT has set one
 		debug.SetMemoryLimit(softMemoryLimit)
 	}
 	return newApp(c).run(args)
 }
 
-// softMemoryLimit is the size in bytes above which the garbage collector works harder, so that what a server sends does
-// not make toolx much larger than what toolx keeps of it.
+// softMemoryLimit is the size in bytes above which the garbage collector works harder, so that toolx's memory does not
+// grow much beyond the data that it keeps.
 const softMemoryLimit = 160 << 20
 
 // run is Main with one App.
@@ -70,13 +71,13 @@ func (a *App) run(args []string) int {
 		return code
 	case <-overdue(ctx, hurry, a.factory.PassSignals.Load):
 		// A read of standard input, or a write to a pipe that no one reads, cannot be interrupted. The process and its
-		// servers end all the same.
+		// servers must still end.
 		a.factory.Tools.Kill()
 		return exit.Interrupted
 	}
 }
 
-// main runs the verb, reports how it ended, and closes what was opened.
+// main runs the verb, reports the outcome, and closes everything.
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a.factory, args...)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
@@ -91,14 +92,15 @@ func (a *App) main(ctx, hurry context.Context, args []string) int {
 	return code
 }
 
-// The time after which an interrupted toolx ends in any case: after the first signal somewhat more than TeardownTime,
-// after the second next to none.
+// The time after which an interrupted toolx exits unconditionally: a little more than TeardownTime after the first
+// signal, and almost at once after the second.
 const (
 	overdueTime  = toolset.TeardownTime + 500*time.Millisecond
 	overdueHurry = 200 * time.Millisecond
 )
 
-// overdue returns a channel that is closed when an interrupted toolx has had its time to end; never where exempt holds.
+// overdue returns a channel that is closed when an interrupted toolx has used up its time to exit, unless exempt
+// returns true.
 func overdue(ctx, hurry context.Context, exempt func() bool) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
@@ -117,7 +119,7 @@ func overdue(ctx, hurry context.Context, exempt func() bool) <-chan struct{} {
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends. After
-// that the signals have their usual effect. interrupt counts as a signal: a form reads Ctrl-C as a key.
+// that, signals have their usual effect. interrupt counts as a signal, because a form reads Ctrl-C as a key.
 func interruptible() (ctx, hurry context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry, cancelHurry := context.WithCancel(context.Background())
@@ -150,7 +152,7 @@ func interruptible() (ctx, hurry context.Context, interrupt, stop func()) {
 	}
 }
 
-// Command returns the tree of all verbs, for what is made from it; it is never run.
+// Command returns the tree of all verbs for generators and tests; it is never run.
 func Command() *cobra.Command {
 	return newRootCommand(factory.New(console.New(strings.NewReader(""), io.Discard, io.Discard)))
 }
@@ -194,7 +196,7 @@ func newRootCommand(f *factory.Factory, args ...string) *cobra.Command {
 	root.SetHelpCommand(help.New(f))
 	f.Flags.Declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		// With a variable that is not set, --url "$URL" would mean the config's servers.
+		// With an unset variable, --url "$URL" would silently mean the config's servers.
 		if f.Flags.URL == "" && cmd.Flags().Changed("url") {
 			return fault.Usage("--url is empty", "--url https://host/mcp")
 		}
@@ -210,7 +212,7 @@ func newRootCommand(f *factory.Factory, args ...string) *cobra.Command {
 			}
 		}
 		if len(f.Flags.Servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || f.Flags.URL != "") {
-			return fault.Usage("--server names a configured server, and a command after -- or --url gives another",
+			return fault.Usage("cannot combine --server with a command after -- or --url",
 				"leave one of them out")
 		}
 		f.Corrector.Cmd, f.Line.Command = cmd, cmd.CommandPath()

@@ -468,7 +468,7 @@ func TestServeHTTPMakesToken(t *testing.T) {
 	for range 2 {
 		s := serveSite(t, httpConfig(t), []string{}, "-v")
 		line, err := s.lines.ReadString('\n')
-		_, token, found := strings.Cut(strings.TrimSpace(line), "clients need this token, which is new each time: ")
+		_, token, found := strings.Cut(strings.TrimSpace(line), "clients need this token, new with each start: ")
 		if err != nil || !found || len(token) < 26 {
 			t.Fatalf("%v: %q on stderr", err, line)
 		}
@@ -486,7 +486,7 @@ func TestServeHTTPMakesToken(t *testing.T) {
 		t.Error("the token is the same each time")
 	}
 	open := serveSite(t, httpConfig(t), nil)
-	open.awaitLine("every user and program of this machine can call these tools, since no token is asked for")
+	open.awaitLine("every user and program on this machine can call these tools, since no token is asked for")
 	open.want(200, fine, open.send("POST", callOK))
 }
 

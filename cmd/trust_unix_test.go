@@ -96,7 +96,7 @@ func TestTrustShowsWhatChanged(t *testing.T) {
 			append([]string{"trust"}, arguments...)...)
 	}
 	write()
-	const rest = "  … and 20 more that you do not see here: read the file\r\n  120 lines in all, sha256 "
+	const rest = "  … and 20 more that are not shown: read the file\r\n  120 lines in all, sha256 "
 	if seen := trust("--yes").end(0); !strings.Contains(seen, rest) {
 		t.Errorf("%q", seen)
 	}
@@ -105,7 +105,7 @@ func TestTrustShowsWhatChanged(t *testing.T) {
 	seen := trust("--yes").end(0)
 	for _, want := range []string{
 		"rights:\r\n  | + last runs sh -c \"echo",
-		"KiB of this line that you do not see here: read the file\r\n  |   s0 runs",
+		"KiB of this line that are not shown: read the file\r\n  |   s0 runs",
 		"… and 21 more that you do not see here", "121 lines in all, sha256 ",
 	} {
 		if !strings.Contains(seen, want) {

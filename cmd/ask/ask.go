@@ -28,7 +28,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Options say what a model is asked, which one, and with which tools.
+// Options are the question, the model, and the tools that it can call.
 type Options struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -173,7 +173,7 @@ func Run(ctx context.Context, o Options) error {
 	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.Executor, a.tools, a.confirm, a.ready
 	talk.Unreached = a.unreached
 	if err := a.open(ctx); err != nil {
-		var reported *exit.ReportedError // which stderr alone has told
+		var reported *exit.ReportedError // it is on stderr but not in the JSON lines
 		if o.json && errors.As(err, &reported) {
 			return errors.Join(PrintAskFailure(o.Out, o.question, reported.Unwrap()), err)
 		}
@@ -195,7 +195,7 @@ func Run(ctx context.Context, o Options) error {
 	return view.failed(view.end(err))
 }
 
-// checkOffered refuses --tools that leave the model without any tool, and warns of a pattern that adds none.
+// checkOffered refuses --tools that leave the model without any tool, and warns about patterns that match none.
 func (a *asking) checkOffered() error {
 	patterns, offered := a.options.tools, a.tools()
 	if len(patterns) == 0 && len(offered) == 0 {
@@ -235,7 +235,7 @@ func (o *Options) conversation(provider ai.Provider) (*ai.Conversation, error) {
 	return talk, nil
 }
 
-// readQuestion reads standard input where the question is "-".
+// readQuestion reads standard input if the question is "-".
 func readQuestion(ctx context.Context, o *streams.Streams, question string) (string, error) {
 	if question != "-" {
 		return question, nil
@@ -245,13 +245,13 @@ func readQuestion(ctx context.Context, o *streams.Streams, question string) (str
 		return "", err
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
-		return "", fault.Usage("standard input holds no question", `echo "what time is it?" | toolx ask -`)
+		return "", fault.Usage("standard input has no question", `echo "what time is it?" | toolx ask -`)
 	}
 	return question, nil
 }
 
-// open starts the servers whose tools the model may get. Where some do not answer the others will do, unless they were
-// asked for by name; the tools of one that answers late are in the next request to the model.
+// open starts the servers whose tools the model may get. It continues without servers that do not answer, unless the
+// user named them.
 func (a *asking) open(ctx context.Context) error {
 	// Patterns that match only local tools need no server.
 	filter := a.filter
@@ -273,8 +273,7 @@ func (a *asking) open(ctx context.Context) error {
 	return nil
 }
 
-// tools returns the tools that the model gets: built-in ones only where --tools asks for them, since a config that
-// wants them defines them.
+// tools returns the tools that the model gets. Built-in ones need --tools; a config can also define them.
 func (a *asking) tools() []*exec.Tool {
 	return slices.DeleteFunc(a.box.Registry.Offered(), func(tool *exec.Tool) bool {
 		return tool.BuiltIn && len(a.options.tools) == 0 || !a.filter.SelectsTool(tool)
@@ -292,7 +291,7 @@ func (a *asking) unreached(name string) error {
 	return nil
 }
 
-// ready starts the server of a tool again where it has ended, and returns the tool as that server has it now.
+// ready restarts the server of a tool if it has ended, and returns the tool as the server lists it now.
 func (a *asking) ready(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
 	if tool.Server == "" {
 		return tool, nil
@@ -314,8 +313,8 @@ func (a *asking) printRequest(question string) error {
 	return render.Document(a.box.Out.Console.Out, a.talk.Request(question), a.box.Out.OutScreen())
 }
 
-// confirm asks the user before a tool runs that says that it is destructive, or that its guards want confirmed. Where
-// no one can be asked, the answer is no.
+// confirm asks the user before running a tool that is destructive or that needs confirmation. Without a terminal, the
+// answer is no.
 func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
 	ask := tool.Asks(guard.Said)
 	switch {
@@ -324,7 +323,7 @@ func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.Ra
 	case !a.box.Out.Person() || a.options.readsQuestions():
 		is := "is destructive"
 		if !ask.Says || ask.Confirm == guard.Always {
-			is = "is to be confirmed"
+			is = "needs confirmation"
 		}
 		a.box.Out.Log.Warn(tool.Name + " " + is + " and was not run: no terminal can confirm it; --yes runs such tools")
 		why := "it " + is + ", and no terminal could confirm it; toolx ask --yes allows it"
@@ -337,11 +336,11 @@ func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.Ra
 	return err
 }
 
-// maxWaiting is how many questions may wait for their answers; further ones wait in standard input.
+// maxWaiting is how many questions may wait; further ones stay in standard input.
 const maxWaiting = 10_000
 
-// follow answers questions that come line by line on standard input, one after the other and in one conversation, until
-// it ends (AI-4). Lines are read while an answer is made. After a failure the next question is asked.
+// follow answers questions from standard input, one line after the other and in one conversation (AI-4). It reads lines
+// while the model answers. After a failure it continues with the next question.
 func (v *askView) follow(ctx context.Context, talk *ai.Conversation, first string) error {
 	waiting := make(chan string, maxWaiting)
 	if first != "" {
@@ -362,7 +361,7 @@ func (v *askView) follow(ctx context.Context, talk *ai.Conversation, first strin
 	}
 }
 
-// answerOne answers one of many questions. The error ends them all: stdout is gone, or the user has interrupted.
+// answerOne answers one of many questions. An error ends them all: stdout was closed, or the user interrupted.
 func (v *askView) answerOne(ctx context.Context, talk *ai.Conversation, question string) error {
 	v.question = question
 	_, err := talk.Ask(ctx, question)
@@ -399,7 +398,7 @@ func readLines(in io.Reader, lines chan<- string) {
 	}
 }
 
-// nextLine waits for a line; more is false at the end of lines or of ctx.
+// nextLine waits for a line; more is false when lines or ctx has ended.
 func nextLine(ctx context.Context, lines <-chan string) (line string, more bool) {
 	select {
 	case <-ctx.Done():

@@ -28,9 +28,9 @@ type askView struct {
 	json  bool
 	model string
 	text  textStream
-	// question is the one that is being answered.
+	// question is the current one.
 	question string
-	// clear takes the live line away; never nil.
+	// clear removes the live line; never nil.
 	clear func()
 	// err is the first error of stdout.
 	err error
@@ -44,7 +44,7 @@ func newAskView(out *streams.Streams, asJSON bool, model string) *askView {
 // take shows one event.
 func (v *askView) take(event ai.Event) {
 	if _, thinks := event.(ai.ThinkingDelta); thinks && !v.json {
-		return // the live line says so
+		return // the live line shows it
 	}
 	v.clear()
 	v.logEvent(event)
@@ -72,14 +72,14 @@ func (v *askView) take(event ai.Event) {
 	}
 }
 
-// logEvent logs what an event says besides the answer and its calls.
+// logEvent logs events other than the answer and its calls.
 func (v *askView) logEvent(event ai.Event) {
 	switch e := event.(type) {
 	case ai.Retrying:
-		v.out.Log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
+		v.out.Log.Warn(fmt.Sprintf("attempt %d failed, next in %s: %v",
 			e.Attempt, e.Delay.Round(time.Millisecond), v.out.Masked(e.Err)))
 	case ai.Forgotten:
-		v.out.Log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
+		v.out.Log.Info(fmt.Sprintf("the conversation is too long: dropping its %d oldest questions", e.Questions))
 	case ai.WroteCalls:
 		v.out.Log.Warn("the model wrote a tool call as text; --text-calls runs it")
 	case ai.Done:
@@ -87,10 +87,10 @@ func (v *askView) logEvent(event ai.Event) {
 			words.Count(e.Answer.Turns, "turn"), words.Count(e.Answer.Calls, "call"),
 			e.Answer.Usage.Input, e.Answer.Usage.Output))
 		if strings.TrimSpace(e.Answer.Text) == "" {
-			v.out.Log.Warn("the answer is empty: the model said nothing")
+			v.out.Log.Warn("the model's answer is empty")
 		}
 		if e.Answer.Stop == ai.StopLength {
-			v.out.Log.Warn("the answer was cut: the model's limit of tokens is reached")
+			v.out.Log.Warn("the answer was cut off: the model reached its token limit")
 		}
 	default:
 		logOffer(v.out, event)
@@ -110,7 +110,7 @@ func (v *askView) aside(text string) {
 	}
 }
 
-// finished returns how a call ended, on one line.
+// finished describes the outcome of a call on one line.
 func (v *askView) finished(e ai.CallFinished) string {
 	took := e.Result.Duration.Round(time.Microsecond).String()
 	if e.Result.Duration > time.Millisecond {
@@ -126,7 +126,7 @@ func (v *askView) finished(e ai.CallFinished) string {
 	return text
 }
 
-// end ends an answer. The error is the question's, or that of stdout.
+// end ends an answer. The error is the question's, or comes from stdout.
 func (v *askView) end(err error) error {
 	v.clear()
 	if !v.json {
@@ -138,8 +138,8 @@ func (v *askView) end(err error) error {
 	return err
 }
 
-// failed prints the JSON line of a failure, with the question that may have come on standard input. It returns an error
-// for the exit code.
+// failed prints the JSON line of a failure, with the question, which may have come from standard input. It returns an
+// error for the exit code.
 func (v *askView) failed(err error) error {
 	if err == nil || !v.json || v.err != nil || PrintAskFailure(v.out, v.question, err) != nil {
 		return err
@@ -153,7 +153,7 @@ func (v *askView) note(err error) {
 	}
 }
 
-// askEvent is a JSON line of ask. Each type of event uses some of the members.
+// askEvent is a JSON line of ask. Each type of event has some of the fields.
 type askEvent struct {
 	Type      string          `json:"type"`
 	Question  string          `json:"question,omitempty"`
@@ -180,7 +180,7 @@ type askEvent struct {
 	Hint      string          `json:"hint,omitempty"`
 }
 
-// jsonOf returns an event as a JSON line, nil where it has none.
+// jsonOf returns an event as a JSON line, or nil for events that are not printed.
 func (v *askView) jsonOf(event ai.Event) any {
 	switch e := event.(type) {
 	case ai.Offered:
@@ -226,7 +226,7 @@ func PrintAskFailure(o *streams.Streams, question string, err error) error {
 	})
 }
 
-// logOffer logs the conversion of the tools (CONV-3), and warns of tools that the model cannot be given, or not
+// logOffer logs the conversion of the tools (CONV-3), and warns about tools that the model cannot get, or cannot get
 // together.
 func logOffer(o *streams.Streams, event ai.Event) {
 	switch e := event.(type) {
@@ -248,23 +248,23 @@ func logOffer(o *streams.Streams, event ai.Event) {
 			o.Log.Log(context.Background(), level, loss.String())
 		}
 	case ai.Overfull: // the provider cuts silently
-		o.Log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: "+
+		o.Log.Warn(fmt.Sprintf("tools and conversation take about %d tokens, but the requested context has %d: "+
 			"the provider silently drops the rest, tools first; --tools or --server gives the model fewer",
 			e.Tokens, e.Context))
 	}
 }
 
-// textStream writes text that comes in pieces. It makes text safe for a terminal, for which it needs what comes before
+// textStream writes text that arrives in pieces. It makes text safe for a terminal, for which it needs the text before
 // and after a joiner or a carriage return.
 type textStream struct {
 	out  io.Writer
 	tty  bool
-	held string // waits for what comes after it
-	past string // the end of what was written
+	held string // waits for the text after it
+	past string // the end of the written text
 	open bool   // the last line has no end yet
 }
 
-// pastLength is how many bytes before a text are needed to judge it: an emoji of several parts, or a word's end.
+// pastLength is how many bytes before a text are needed to make it safe: an emoji of several parts, or a word's end.
 const pastLength = 64
 
 func (t *textStream) write(text string) error {
@@ -280,7 +280,7 @@ func (t *textStream) write(text string) error {
 	return t.flush(text)
 }
 
-// flush writes text, which is judged together with what was written before.
+// flush writes text, after making it safe together with the text before it.
 func (t *textStream) flush(text string) error {
 	shown, is := strings.CutPrefix(render.SafeBlock(t.past+text), render.SafeBlock(t.past))
 	if !is {
@@ -305,7 +305,7 @@ func (t *textStream) put(text string) error {
 	return err
 }
 
-// endLine ends the last line, where it has no end.
+// endLine ends the last line if it has no end yet.
 func (t *textStream) endLine() error {
 	if t.held != "" {
 		held := t.held

@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// loginOptions say where to log in, and how a person gets there.
+// loginOptions are the server to log in to, and how the user reaches the login page.
 type loginOptions struct {
 	Out    *streams.Streams
 	Flags  *cli.Flags
@@ -86,7 +86,7 @@ login was refused or needs a terminal, 4 not reached, 130 interrupted.`,
 	return cmd
 }
 
-// logoutOptions say which login ends.
+// logoutOptions are the login to end.
 type logoutOptions struct {
 	Out    *streams.Streams
 	Tools  *toolset.Opener
@@ -112,8 +112,8 @@ interrupted.`,
 	}
 }
 
-// oneServer reads the arguments of a verb that takes the name of one server, or its address, into server; --url gives
-// an address as well.
+// oneServer reads the argument of a verb that takes the name or address of one server into server; --url is an address
+// too.
 func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		given := cli.WithServers(cmd, args)
@@ -133,7 +133,7 @@ func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalAr
 	}
 }
 
-// runAuthLogin logs in and says on stderr how it went.
+// runAuthLogin logs in and prints the outcome on stderr.
 func runAuthLogin(ctx context.Context, o loginOptions) error {
 	site, err := o.Logins.Site(ctx, o.server)
 	if err != nil {
@@ -141,7 +141,7 @@ func runAuthLogin(ctx context.Context, o loginOptions) error {
 	}
 	name := site.Server.Name
 	if site.OwnHeader() {
-		return fault.Usage("the server '"+name+"' has an Authorization header of its own, which always wins",
+		return fault.Usage("server '"+name+"' has its own Authorization header, which takes precedence",
 			"remove it from headers, or the password from the url, to log in instead")
 	}
 	base, err := person.HTTPBase(site, o.Tools.HTTP())
@@ -157,7 +157,7 @@ func runAuthLogin(ctx context.Context, o loginOptions) error {
 	status, err := auth.Login(ctx, base, options)
 	switch {
 	case errors.Is(err, auth.ErrOpen):
-		o.Out.Say("server '%s' asks for no login", render.Safe(name))
+		o.Out.Say("server '%s' needs no login", render.Safe(name))
 		return nil
 	case err != nil:
 		return needsTerminal(o.Logins, err, options)
@@ -168,12 +168,12 @@ func runAuthLogin(ctx context.Context, o loginOptions) error {
 	}
 	o.Out.Say("logged in to server '%s' by %s, tokens %s", render.Safe(name), render.Safe(status.Issuer), kept)
 	if len(site.Resolved.HeadersCommand) > 0 {
-		o.Out.Log.Warn("server '" + name + "': an Authorization header from its headersCommand wins over the login")
+		o.Out.Log.Warn("server '" + name + "': the Authorization header of its headersCommand overrides the login")
 	}
 	return nil
 }
 
-// needsTerminal says what to do if a login needs a terminal and there is none: the same command would fail again.
+// needsTerminal adds a hint if a login needs a terminal and there is none, because the same command would fail again.
 func needsTerminal(l *person.Logins, err error, options auth.Options) error {
 	var failure *auth.Error
 	if l.Out.Console.ErrTTY || !errors.As(err, &failure) || !strings.HasPrefix(failure.Fix, "toolx auth login ") {
@@ -187,7 +187,7 @@ func needsTerminal(l *person.Logins, err error, options auth.Options) error {
 	}
 }
 
-// runAuthLogout ends the login, whether there was one or not.
+// runAuthLogout ends the login, if there is one.
 func runAuthLogout(ctx context.Context, o logoutOptions) error {
 	site, err := o.Logins.Site(ctx, o.server)
 	if err != nil {

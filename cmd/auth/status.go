@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/config"
 )
 
-// statusOptions say whose logins are shown; no names mean all servers with an address.
+// statusOptions are the servers whose logins to show; no names mean all servers with an address.
 type statusOptions struct {
 	Out    *streams.Streams
 	Flags  *cli.Flags
@@ -60,14 +60,14 @@ const (
 	stateExpired  = "expired"
 	stateNone     = "not logged in"
 	stateHeader   = "own header"         // Authorization in the config, or by -H
-	stateProgram  = "headers command"    // what it prints may be an Authorization, and wins
-	stateMachine  = "client credentials" // no token yet, and none is needed
-	stateWorkload = "identity token"     // the same, where the machine vouches for toolx
+	stateProgram  = "headers command"    // it may print an Authorization header, which takes precedence
+	stateMachine  = "client credentials" // no token yet, and no login needed
+	stateWorkload = "identity token"     // the same, if the machine vouches for toolx
 	stateUnknown  = "misconfigured"
 	stateDamaged  = "damaged" // the file with the login
 )
 
-// loginStatus is a server's login, as it is shown.
+// loginStatus is the login of a server for display.
 type loginStatus struct {
 	Name  string       `json:"name"`
 	URL   string       `json:"url"`
@@ -87,7 +87,7 @@ func (s *loginStatus) ready() bool {
 	return false
 }
 
-// runAuthStatus shows logins. The error is that of a named server without a login.
+// runAuthStatus shows logins. It fails if a named server has no login.
 func runAuthStatus(ctx context.Context, o statusOptions) error {
 	statuses, err := loginStates(ctx, o.Logins, o.Flags, o.servers)
 	if err != nil {
@@ -109,7 +109,7 @@ func runAuthStatus(ctx context.Context, o statusOptions) error {
 	return nil
 }
 
-// loginStates returns the states of the named servers; where none is named, of all that have an address or a login.
+// loginStates returns the states of the named servers, or without names of all that have an address or a login.
 func loginStates(
 	ctx context.Context, l *person.Logins, flags *cli.Flags, names []string,
 ) ([]loginStatus, error) {
@@ -156,8 +156,8 @@ func loginStates(
 	return append(statuses, otherLogins(ctx, l, known)...), nil
 }
 
-// otherLogins returns the states of logins that no entry of the config has: to addresses, which --url finds, and in
-// files that cannot be read.
+// otherLogins returns the states of logins without a config entry: to addresses, which --url uses, and in files that
+// cannot be read.
 func otherLogins(ctx context.Context, l *person.Logins, known map[string]bool) []loginStatus {
 	store := stores.Logins()
 	if store == nil {
@@ -187,7 +187,7 @@ func otherLogins(ctx context.Context, l *person.Logins, known map[string]bool) [
 
 // loginState returns the state of one server.
 func loginState(ctx context.Context, l *person.Logins, site *person.Site) loginStatus {
-	options := l.Options(site) // which makes the mask know the entry's secrets
+	options := l.Options(site) // this also masks the entry's secrets
 	hide := l.Out.Mask.Text
 	shown := loginStatus{Name: hide(site.Server.Name), URL: hide(site.Resolved.URL), State: stateNone}
 	if site.OwnHeader() {
@@ -228,7 +228,7 @@ func loginState(ctx context.Context, l *person.Logins, site *person.Site) loginS
 // printAuthStatuses prints a line for each server: aligned under a heading on a terminal, with tabs in a pipe.
 func printAuthStatuses(out *streams.Streams, statuses []loginStatus) error {
 	if len(statuses) == 0 {
-		out.Say("no server of the config has an address, and no login was made to another")
+		out.Say("no configured server has an address, and there are no other logins")
 		return nil
 	}
 	rows := make([][]string, len(statuses))
@@ -238,7 +238,7 @@ func printAuthStatuses(out *streams.Streams, statuses []loginStatus) error {
 	return out.PrintTable([]string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"}, rows)
 }
 
-// fields returns name, state, issuer, scopes, end, and where the tokens are; a dash stands for what is missing.
+// fields returns name, state, issuer, scopes, expiry, and where the tokens are; missing values are dashes.
 func (s *loginStatus) fields() []string {
 	fields := []string{s.Name, s.State, "-", "-", "-", "-"}
 	if s.Error != "" {

@@ -1,4 +1,4 @@
-// Package build says which version of toolx this is.
+// Package build identifies this version of toolx.
 package build
 
 import (
@@ -8,21 +8,21 @@ import (
 	"runtime/debug"
 )
 
-// The linker sets these for releases and for make build: the version, the commit as git names it, and when that was
-// made (RFC 3339, UTC). See build.
+// The linker sets these for releases and for make build: the version, the commit's hash, and its time (RFC 3339, UTC).
 var version, commit, date string
 
-// Info is what toolx knows of its own making, as "toolx version --json" prints it. What is unknown is empty.
+// Info describes this build, as "toolx version --json" prints it. Unknown fields are empty.
 type Info struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
-	Date    string `json:"date"` // of the commit, not of the build, so that two builds are equal
+	Date    string `json:"date"` // of the commit, not of the build, so that builds are reproducible
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 }
 
-// This returns what the linker has set, else what the Go toolchain recorded; the version is "devel" at last.
+// This returns the values that the linker set, else those that the Go toolchain recorded. Without either, the version
+// is "devel".
 func This() Info {
 	b := Info{
 		Version: version, Commit: commit, Date: date,
@@ -46,7 +46,7 @@ func This() Info {
 	return b
 }
 
-// Version is toolx's version: the linker's, else what the Go toolchain recorded, else "devel".
+// Version returns toolx's version: from the linker, else from the Go toolchain, else "devel".
 func Version() string { return This().Version }
 
 // Line returns what "toolx version" and "toolx --version" print.

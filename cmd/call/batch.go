@@ -31,9 +31,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// batchOptions say how the calls of a file are made.
+// batchOptions say how to run the calls in a file.
 type batchOptions struct {
-	// from is the file that holds a call on each line, "-" for standard input; empty where there is none.
+	// from is the file with a call on each line, "-" for standard input; empty if there is none.
 	from      string
 	parallel  int // calls at once on one server
 	unordered bool
@@ -51,7 +51,7 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
 }
 
-// check refuses what a batch cannot do.
+// check refuses options that a batch does not support.
 func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	if o.from == "" {
@@ -61,11 +61,11 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if output, _ := cmd.Flags().GetString("output"); given("output") && output != "json" {
-		return fault.Usage("-o "+output+" and --batch do not go together",
+		return fault.Usage("cannot combine -o "+output+" and --batch",
 			"leave out -o: each result is a line of JSON")
 	}
 	if len(args) > 1 {
-		return fault.Usage("--batch takes the arguments from its lines, and "+strconv.Quote(args[1])+" is one more",
+		return fault.Usage("with --batch, the lines have the arguments: unexpected "+strconv.Quote(args[1]),
 			"toolx call TOOL --batch FILE, with the arguments of a call on each line")
 	}
 	if o.parallel < 1 {
@@ -77,8 +77,8 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 // maxBatchLine is the most bytes that a line has.
 const maxBatchLine = 64 << 20
 
-// batchHeap is memory that a batch never touches, so that it takes none of the system's. The collector of garbage
-// counts it, and runs once for some hundred small calls and not for some dozen.
+// batchHeap is the size of an allocation that a batch never touches, so that it uses no real memory. GC counts it, so
+// it runs once per few hundred small calls instead of once per few dozen.
 const batchHeap = 8 << 20
 
 // batchCall is one line of a batch.
@@ -87,12 +87,12 @@ type batchCall struct {
 	read   int64 // bytes up to the line's end
 	line   batchLine
 	err    error // of reading the line
-	// prepared is nil where that is left to the call itself.
+	// prepared is nil if the call prepares itself.
 	prepared *exec.Prepared
-	server   string // whose turn the call has
+	server   string // the server whose turn the call has
 	answered func() // ends the turn
-	// result is nil where the call was not made, and id is what its line says of it. done says that both are set;
-	// batch.mu guards it.
+	// result is nil if the call was not made, and id is the line's. done reports whether both are set; batch.mu guards
+	// it.
 	result *exec.Result
 	id     json.RawMessage
 	done   bool
@@ -101,7 +101,7 @@ type batchCall struct {
 // size returns how many bytes wait with the call's result.
 func (c *batchCall) size() int64 { return int64(len(c.result.Raw)) }
 
-// envelope returns what is printed of a call.
+// envelope returns the line to print for a call.
 func (c *batchCall) envelope() ([]byte, error) {
 	envelope, err := c.result.MarshalJSON()
 	if err != nil {
@@ -110,39 +110,39 @@ func (c *batchCall) envelope() ([]byte, error) {
 	return slices.Concat([]byte(`{"id":`), c.id, []byte(","), envelope[1:]), nil
 }
 
-// batch makes the calls of a file, with a queue and workers for each server.
+// batch runs the calls in a file, with a queue and workers for each server.
 type batch struct {
 	box     *toolset.Set
 	results *request.Printer
 	options Options
-	jq      *render.JQ // what is printed of each result; nil for its envelope
+	jq      *render.JQ // filters each result; nil to print its envelope
 	out     *bufio.Writer
-	reach   func(read int64, done string) // draws how far it has come; nil where nothing is drawn
+	reach   func(read int64, done string) // shows the progress; nil if nothing is shown
 	queues  map[string]*batchQueue
 	workers sync.WaitGroup
-	// stopped is closed when no more calls are to be begun.
+	// stopped is closed when no more calls may start.
 	stopped chan struct{}
 	stop    func()
-	settled chan struct{} // tells the printer that a call is done with
-	room    chan struct{} // signals that half of the window is free again, where crowded was set
+	settled chan struct{} // signals the printer that a call is done
+	room    chan struct{} // signals that half of the window is free again, if crowded was set
 	unread  atomic.Int64  // lines that were left when the batch stopped
 
 	mu      sync.Mutex   // guards what follows
-	order   []*batchCall // to be printed: the calls that were admitted, with --unordered those that are done
-	open    int          // how many were admitted and are not printed
-	waiting int64        // bytes of results that are not printed
-	crowded bool         // someone waits for room
+	order   []*batchCall // to print: the calls that were admitted, or with --unordered those that are done
+	open    int          // how many were admitted and not printed yet
+	waiting int64        // bytes of results that are not printed yet
+	crowded bool         // a goroutine waits for room
 	// turns has, for each server, an element for each call that it has not answered.
 	turns map[string]chan struct{}
 
 	// The printer's own.
 	due                       <-chan time.Time // tells when to write out the lines that are printed; nil where none is
 	succeeded, failed, unmade int
-	kind                      fault.Kind // of the failure that decides about the exit code
+	kind                      fault.Kind // of the failure that determines the exit code
 	err                       error      // of writing
 }
 
-// runBatch makes the calls of a file and prints a line for each. The error says how many failed.
+// runBatch runs the calls in a file and prints a line for each. The error is how many failed.
 func runBatch(ctx context.Context, o Options) error {
 	jq, err := render.CompileJQ(o.Jq)
 	if err != nil {
@@ -176,7 +176,8 @@ func runBatch(ctx context.Context, o Options) error {
 	spare := make([]byte, batchHeap)
 	defer runtime.KeepAlive(spare)
 	if o.batch.parallel == 1 {
-		// One thing happens at a time, and waking another processor for each half of it takes longer than the work.
+		// Only one thing happens at a time, and waking another processor for each half of it takes longer than the
+		// work.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
 	b.stop = sync.OnceFunc(func() { close(b.stopped) })
@@ -204,7 +205,7 @@ func runBatch(ctx context.Context, o Options) error {
 	return b.report(ctx, time.Since(began))
 }
 
-// openBatch opens the file; size is 0 where no one knows it.
+// openBatch opens the file; size is 0 if unknown.
 func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64, err error) {
 	if name == "-" {
 		return io.NopCloser(o.Console.In), 0, nil
@@ -219,7 +220,7 @@ func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64
 	return file, size, nil
 }
 
-// make makes a call, unless the batch has stopped.
+// make runs a call, unless the batch has stopped.
 func (b *batch) make(ctx context.Context, call *batchCall) {
 	if closed(b.stopped) {
 		b.settle(call)
@@ -233,7 +234,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	} else {
 		result = b.ask(ctx, call, began)
 	}
-	shown := *result // the execution log reads the other one meanwhile
+	shown := *result // because the execution log reads the original meanwhile
 	result = &shown
 	result.Err = b.box.Out.Masked(result.Err)
 	b.results.AddNext(result, b.results.Line.Command)
@@ -247,8 +248,8 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	b.settle(call)
 }
 
-// prepare does what can be done of a call before its turn comes: where its tool is known already, the arguments are
-// judged. What is wrong is left for the call to say.
+// prepare does what is possible before a call's turn comes: if its tool is known already, it checks the arguments. The
+// call itself reports errors.
 func (b *batch) prepare(ctx context.Context, call *batchCall) {
 	if call.err != nil || call.line.Tool == "" || closed(b.stopped) {
 		return
@@ -259,8 +260,8 @@ func (b *batch) prepare(ctx context.Context, call *batchCall) {
 	}
 }
 
-// giveWay lets the next call of the server begin when this one is answered, and be sent before the answer is worked on,
-// so that the server waits for as little as possible. With --fail-fast the answer decides whether there is a next one.
+// giveWay lets the server's next call start as soon as this one is answered, before toolx processes the answer, so that
+// the server waits as little as possible. With --fail-fast the answer decides whether there is a next call.
 func (b *batch) giveWay(call *batchCall) {
 	if !b.options.batch.failFast {
 		call.answered()
@@ -268,7 +269,7 @@ func (b *batch) giveWay(call *batchCall) {
 	}
 }
 
-// ask makes the call of a line.
+// ask runs the call on a line.
 func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
 	line := call.line
 	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
@@ -285,7 +286,7 @@ func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec
 	if err = cmp.Or(toolset.GaveUp(bounded, line.Tool, ""), err); err != nil {
 		return b.box.Executor.Reject(line.Tool, line.Arguments, began, err)
 	}
-	if call.server != tool.Server { // it was not known before the servers were open
+	if call.server != tool.Server { // it was unknown until the servers were open
 		call.answered()
 		b.takeTurn(call, tool.Server)
 	}
@@ -296,7 +297,7 @@ func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec
 	})
 }
 
-// report says on stderr what became of the batch. The error is its own.
+// report prints a summary of the batch on stderr, and returns the batch's error.
 func (b *batch) report(ctx context.Context, took time.Duration) error {
 	made, unmade := b.succeeded+b.failed, b.unmade+int(b.unread.Load())
 	summary := fmt.Sprintf("%s: %d succeeded, %d failed", words.Count(made, "call"), b.succeeded, b.failed)

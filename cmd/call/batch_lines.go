@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// newBatchCall reads a line. Where tool is not empty, the line may hold nothing but arguments for it.
+// newBatchCall reads a line. If tool is not empty, the line may be just its arguments.
 func newBatchCall(number int, read int64, text []byte, tool string) *batchCall {
 	call := &batchCall{number: number, read: read}
 	var err error
@@ -25,14 +25,14 @@ func newBatchCall(number int, read int64, text []byte, tool string) *batchCall {
 	return call
 }
 
-// The most lines, and the bytes, that are passed on at once.
+// The most lines and bytes that are passed on at once.
 const (
 	batchChunk      = 32
 	batchChunkBytes = 64 << 10
 )
 
-// read sends the calls of the lines until the batch stops, those together that can be read without waiting. It counts
-// what is left of a file then.
+// read sends the calls until the batch stops, grouping those that can be read without waiting. It then counts the
+// remaining lines of a file.
 func (b *batch) read(input io.Reader, isFile bool, calls chan<- []*batchCall) {
 	defer close(calls)
 	reader := bufio.NewReaderSize(input, batchChunkBytes)
@@ -70,7 +70,7 @@ func hasLine(reader *bufio.Reader) bool {
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
-// readLine reads a line with its end. Of one that is longer than most it returns one byte more than that, and skips the
+// readLine reads a line with its end. If the line is longer than most bytes, it returns most+1 bytes and skips the
 // rest.
 func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
@@ -83,7 +83,7 @@ func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// batchLine is what a line says.
+// batchLine is the content of a line.
 type batchLine struct {
 	Tool, Prompt, Resource string
 	Arguments, ID          json.RawMessage
@@ -91,18 +91,18 @@ type batchLine struct {
 
 func (l batchLine) name() string { return cmp.Or(l.Tool, l.Prompt, l.Resource) }
 
-// readBatchCall reads a line. After an error the line has what could be read. Where tool is not empty, it is the tool
-// of lines that name none, and a line is its arguments, unless it has them in a member of that name.
+// readBatchCall reads a line. After an error, line has the parts that could be read. If tool is not empty, it is the
+// tool of lines that name none, and a line is its arguments unless it has a member "arguments".
 func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	if len(text) > maxBatchLine {
-		return line, fmt.Errorf("it is longer than %s", exec.Bytes(maxBatchLine))
+		return line, fmt.Errorf("longer than %s", exec.Bytes(maxBatchLine))
 	}
 	if err := rawjson.Check(bytes.TrimSpace(text)); err != nil {
 		return line, err
 	}
 	members, ok := rawjson.Members(bytes.TrimSpace(text))
 	if !ok {
-		return line, errors.New("it is not a JSON object")
+		return line, errors.New("not a JSON object")
 	}
 	if tool != "" && !wrapsArguments(members) {
 		return batchLine{Tool: tool, Arguments: bytes.TrimSpace(text)}, nil
@@ -111,7 +111,7 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	for _, m := range members {
 		switch to := texts[m.Name]; {
 		case to != nil && !rawjson.IsString(m.Value):
-			err = cmp.Or(err, fmt.Errorf("%s is not a text", m.Name))
+			err = cmp.Or(err, fmt.Errorf("%s is not a string", m.Name))
 		case to != nil:
 			*to = rawjson.Unquote(m.Value)
 		case m.Name == "id":
@@ -140,9 +140,9 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	switch {
 	case err != nil:
 	case named == 0:
-		err = errors.New("it has no tool")
+		err = errors.New("no tool, prompt or resource")
 	case named > 1:
-		err = errors.New("it has several of tool, prompt and resource")
+		err = errors.New("more than one of tool, prompt and resource")
 	case line.Arguments != nil && !isObject:
 		err = errors.New("arguments is not an object")
 	case line.Resource != "" && line.Arguments != nil:
@@ -151,7 +151,7 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	return line, err
 }
 
-// wrapsArguments reports whether a line has its arguments in a member, beside nothing but its id and its tool.
+// wrapsArguments reports whether a line has no members besides arguments, id and tool.
 func wrapsArguments(line []rawjson.Member) bool {
 	wraps := false
 	for _, member := range line {

@@ -13,19 +13,19 @@ import (
 	"toolx/pkg/render"
 )
 
-// The most that a batch holds at a time.
+// The limits of what a batch buffers.
 const (
-	batchWindow  = 64       // calls that were read and are not printed; four times --parallel where that is more
-	batchResults = 64 << 20 // bytes of their results, beyond which no call is begun
+	batchWindow  = 64       // calls that were read and not printed yet; four times --parallel if that is more
+	batchResults = 64 << 20 // bytes of their results; beyond that, no call starts
 )
 
-// batchDelay is the longest that a printed line waits for those after it: to write each alone, and to wake the
-// process that reads it, takes as long as a tenth of a short call.
+// batchDelay is how long a printed line may wait for the next ones. Writing each alone, and waking the process that
+// reads it, would take a tenth of the time of a short call.
 const batchDelay = 10 * time.Millisecond
 
 func (o batchOptions) window() int { return max(batchWindow, 4*o.parallel) }
 
-// dispatch gives each call to the queue of its server, until there are no more or the batch stops.
+// dispatch passes each call to the queue of its server, until there are no more or the batch stops.
 func (b *batch) dispatch(ctx context.Context, chunks <-chan []*batchCall) {
 	defer func() {
 		for _, queue := range b.queues {
@@ -51,7 +51,7 @@ func (b *batch) dispatch(ctx context.Context, chunks <-chan []*batchCall) {
 	}
 }
 
-// admit waits until there is room for one more call, and notes it. It reports whether the batch goes on.
+// admit waits until there is room for one more call, and records it. It reports whether the batch continues.
 func (b *batch) admit(call *batchCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,17 +86,17 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// batchQueue holds the calls of one server that are not begun.
+// batchQueue has the calls of one server that have not started.
 type batchQueue struct {
 	server string // empty for calls that name none
 	calls  chan *batchCall
-	// next is locked by the worker that takes the next call, until that may begin. So calls begin in the order of the
-	// lines.
+	// next is locked by the worker that takes the next call, until that call may start. So calls start in the order of
+	// the lines.
 	next sync.Mutex
 }
 
-// queueOf returns the queue of the server that a call names, or of the only one, with its workers. There is room in it
-// for all calls that were admitted.
+// queueOf returns the queue of the server that a call names, or of the only server, and starts its workers. The queue
+// has room for all admitted calls.
 func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall {
 	names := b.box.Pool.Names()
 	server := exec.ServerOf(call.line.name(), names)
@@ -117,7 +117,7 @@ func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall 
 	return queue.calls
 }
 
-// makeNext makes the next call of a queue when its turn has come. It reports whether there was one.
+// makeNext runs the next call of a queue when its turn has come. It reports whether there was one.
 func (b *batch) makeNext(ctx context.Context, queue *batchQueue) bool {
 	queue.next.Lock()
 	call, more := <-queue.calls
@@ -136,7 +136,7 @@ func (b *batch) makeNext(ctx context.Context, queue *batchQueue) bool {
 	return true
 }
 
-// takeTurn waits until a server may be asked by one call more. The turn lasts until the call is answered.
+// takeTurn waits until a server may get one more call. The turn lasts until the call is answered.
 func (b *batch) takeTurn(call *batchCall, server string) {
 	b.mu.Lock()
 	turns := b.turns[server]
@@ -149,7 +149,7 @@ func (b *batch) takeTurn(call *batchCall, server string) {
 	call.server, call.answered = server, sync.OnceFunc(func() { <-turns })
 }
 
-// settle notes that a call is done with, made or left out.
+// settle records that a call is done or was skipped.
 func (b *batch) settle(call *batchCall) {
 	b.mu.Lock()
 	call.done = true
@@ -166,8 +166,8 @@ func (b *batch) settle(call *batchCall) {
 	}
 }
 
-// print prints results when their turn has come, until settled is closed and none is left. It has a goroutine of its
-// own, so that it works while the next call waits for its server.
+// print prints results when their turn has come, until settled is closed and none is left. It runs in its own
+// goroutine, so that it works while the next call waits for its server.
 func (b *batch) print(ctx context.Context) {
 	for more := true; more; {
 		select {
@@ -189,11 +189,11 @@ func (b *batch) print(ctx context.Context) {
 func (b *batch) flush() {
 	b.due = nil
 	if b.err = cmp.Or(b.err, b.out.Flush()); b.err != nil {
-		b.stop() // no one reads what comes
+		b.stop() // no one reads the output
 	}
 }
 
-// next returns the call whose turn it is to be printed, nil where that is not done.
+// next returns the next call to print, or nil if it is not done yet.
 func (b *batch) next() *batchCall {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,7 +215,7 @@ func (b *batch) leave(call *batchCall) (open int) {
 	}
 	if b.crowded && b.open <= b.options.batch.window()/2 && b.waiting <= batchResults {
 		b.crowded = false
-		b.room <- struct{}{} // which has room: it is empty while crowded is set
+		b.room <- struct{}{} // never blocks: the channel is empty while crowded is set
 	}
 	return b.open
 }
@@ -248,8 +248,7 @@ func (b *batch) printCall(ctx context.Context, call *batchCall) {
 	}
 }
 
-// printPicked writes what --jq makes of a result. A failure has no line: stderr names it, and stdout has nothing but
-// results.
+// printPicked writes a result after --jq. A failure has no line: it is on stderr, and stdout has only results.
 func (b *batch) printPicked(ctx context.Context, call *batchCall) error {
 	if call.result.Success {
 		var picked bytes.Buffer
@@ -267,7 +266,7 @@ func (b *batch) printPicked(ctx context.Context, call *batchCall) error {
 	return nil
 }
 
-// writeSoon makes room on the terminal for a line, which is written out before long.
+// writeSoon removes the live line, because a line will be written soon.
 func (b *batch) writeSoon() {
 	if b.box.Out.Console.OutTTY {
 		b.box.Out.Live.Clear()

@@ -1,4 +1,4 @@
-// Package call has toolx call: one call, the calls of a file, and those of a model's message.
+// Package call has toolx call: it runs one call, the calls in a file, or the calls in a model's message.
 package call
 
 import (
@@ -27,7 +27,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// Options are what a user says of one call.
+// Options describe one call.
 type Options struct {
 	Out       *streams.Streams
 	Tools     *toolset.Opener
@@ -52,7 +52,7 @@ type Options struct {
 // takeArgs reads the arguments: a tool and k=v, and a server's command line after --.
 func (o *Options) takeArgs(cmd *cobra.Command, args []string) error {
 	return cli.WithCommand(&o.Server, func(args []string) error {
-		// A flag that lacks --batch or --from-tool-call says more than the lack of a tool.
+		// A flag without the --batch or --from-tool-call that it needs is a better explanation than a missing tool.
 		if err := cmp.Or(cli.CheckGroups(cmd), o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
 			return err
 		}
@@ -133,8 +133,7 @@ code of the first one), 6 the server broke the protocol, 124 timeout, 130 interr
 	return cmd
 }
 
-// Run makes a call, from the options to what is printed. Every failure is a Result, so that --json has its
-// envelope.
+// Run makes a call and prints its result. Every failure is a Result, so that --json prints an envelope.
 func Run(ctx context.Context, o Options) error {
 	switch {
 	case o.batch.from != "":
@@ -221,7 +220,7 @@ func prepareCall(ctx context.Context, b *toolset.Set, tool *exec.Tool, input exe
 	return call, nil
 }
 
-// explainInput returns a better error than err where the tool's name is the value of --trace, or a server.
+// explainInput returns a better error than err if the tool's name is the value of --trace, or a server.
 func explainInput(b *toolset.Set, err error, o Options) error {
 	switch {
 	case b.Flags.Trace == cli.TraceLines && (o.Tool == cli.TraceFull || o.Tool == cli.TraceLines):
@@ -234,8 +233,8 @@ func explainInput(b *toolset.Set, err error, o Options) error {
 	return err
 }
 
-// printRequest prints the request that a call would send (--dry-run). shown counts the requests that were printed
-// already, by server.
+// printRequest prints the request that a call would send (--dry-run). shown counts the requests printed so far, by
+// server.
 func printRequest(ctx context.Context, b *toolset.Set, call exec.Call, shown map[string]int) error {
 	prepared, err := b.Executor.Prepare(ctx, call)
 	if err != nil {
@@ -253,8 +252,8 @@ func printRequest(ctx context.Context, b *toolset.Set, call exec.Call, shown map
 	return err
 }
 
-// ReadLogged takes the arguments of a logged call: those that were sent, or of one that could not be read, what was
-// typed (see given).
+// ReadLogged uses the arguments of a logged call: those that were sent, or for one that could not be read, those that
+// were typed (see given).
 func (o *Options) ReadLogged(arguments json.RawMessage) {
 	var typed struct {
 		Args   []string `json:"--arg"`

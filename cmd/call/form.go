@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/tui"
 )
 
-// form returns options that show a call in its form, to be completed (--edit), and only the server that the tool's name
-// names.
+// form returns options that show the form of a call to complete (--edit), and only the server in the tool's name.
 func (o Options) form() tuicmd.Options {
 	form := o.screen
 	form.Server, form.Answers, form.Guards, form.Of = o.Server, o.Answers, o.Guards, o.Tool
@@ -20,8 +19,8 @@ func (o Options) form() tuicmd.Options {
 	return form
 }
 
-// Fill returns the arguments of the command line for the form of a tool. Where the error says that some are wrong, the
-// result has the others, and the wrong ones as text, as far as the tool's parameters take text.
+// Fill returns the arguments on the command line for the form of a tool. If some are wrong, it also returns an error,
+// and the result has the wrong ones as text if their parameters accept text.
 func (o Options) Fill(tool *exec.Tool) (json.RawMessage, error) {
 	parse := func(object string, args []string) (json.RawMessage, error) {
 		return exec.ParseArgs(tool, exec.Input{Args: args, Object: object, Stdin: strings.NewReader("")})

@@ -14,8 +14,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// helpOfTool returns the help of "toolx call": that of the tool which is named before --help, where it is toolx's own
-// or in a catalogue, else that of the verb, which is general. It starts nothing.
+// helpOfTool returns the help of "toolx call". If a tool before --help is built in or in a catalogue, the help is about
+// that tool. It starts no server.
 func helpOfTool(tools *toolset.Opener) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, given []string) {
 		general := cmd.Parent().HelpFunc()
@@ -35,7 +35,7 @@ func helpOfTool(tools *toolset.Opener) func(*cobra.Command, []string) {
 	}
 }
 
-// printHelpOf prints the help of a tool. The error says how to get it where no catalogue has the tool.
+// printHelpOf prints the help of a tool. If no catalogue has the tool, the error says how to get the help.
 func printHelpOf(ctx context.Context, a *toolset.Opener, name string, command []string) error {
 	_ = a.BeginQuietly()
 	launch := exec.LaunchWords(a.Flags.ConnectionFlags(), a.Flags.URL, command)
@@ -54,7 +54,7 @@ func printHelpOf(ctx context.Context, a *toolset.Opener, name string, command []
 	}
 	for _, server := range known.Servers() {
 		if at, ok := known.Listed(server); ok && server.Name == tool.Server {
-			a.Out.Say("\nas server '%s' listed it %s; toolx call --help shows the flags, and how arguments are written",
+			a.Out.Say("\nas server '%s' listed it %s; toolx call --help shows the flags and the syntax of arguments",
 				render.Safe(server.Name), words.Ago(time.Since(at)))
 		}
 	}

@@ -24,13 +24,13 @@ import (
 	"toolx/pkg/words"
 )
 
-// modelOptions are what a user says of a model's tool calls.
+// modelOptions say how to run a model's tool calls.
 type modelOptions struct {
-	// from is the file that holds the model's message, "-" for standard input; empty where no message is to be read.
+	// from is the file with the model's message, "-" for standard input; empty if there is none.
 	from       string
 	format     string // of the results; empty means that of the calls
 	sequential bool
-	textCalls  bool // make the calls that are written as text, too
+	textCalls  bool // also run calls that are written as text
 }
 
 func (o *modelOptions) declare(cmd *cobra.Command) {
@@ -42,12 +42,12 @@ func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"with --from-tool-call: also run calls that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "with --from-tool-call: run the calls one after another")
-	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments",
+	cli.MarkFlagExcludes(cmd, "the message has the tools and their arguments",
 		correct.FromToolCall, "arg", "args", "jq")
 	cli.MarkFlagsNeed(cmd, correct.FromToolCall, "result-format", "sequential", "text-calls")
 }
 
-// complete leaves the message's file to the shell, and other arguments to another completion.
+// complete lets the shell complete the message's file, and other complete the other arguments.
 func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if o.from != "" {
@@ -57,13 +57,13 @@ func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc
 	}
 }
 
-// check refuses what a message cannot do, and takes its file where that follows the flag as an argument.
+// check refuses options that messages do not support, and accepts the file as an argument after the flag.
 func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	if o.from == "" {
 		return nil
 	}
 	if output, _ := cmd.Flags().GetString("output"); output == "raw" {
-		return fault.Usage("-o raw and --from-tool-call do not go together",
+		return fault.Usage("cannot combine -o raw and --from-tool-call",
 			"--result-format mcp gives MCP's own results")
 	}
 	if len(args) > 1 || len(args) == 1 && o.from != "-" {
@@ -88,13 +88,13 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 type modelCall struct {
 	asked convert.ToolCall
 	tool  *exec.Tool
-	// err says why the call cannot be made.
+	// err is why the call cannot be made.
 	err   error
 	began time.Time
 }
 
-// runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
-// to get. A failure of a call is a result for the model; an error before that is the user's.
+// runModelCalls runs the calls in a model's message through the Executor, and prints the message to send back. A failed
+// call is a result for the model; an earlier error is for the user.
 func runModelCalls(ctx context.Context, o Options) error {
 	message, err := readModelMessage(o.Out, o.model)
 	if err != nil {
@@ -113,7 +113,7 @@ func runModelCalls(ctx context.Context, o Options) error {
 	}
 	stop := o.Tools.ShowProgress("tool calls")
 	defer stop()
-	// What is being opened is used by all calls: one limit for them.
+	// All calls use the servers that are being opened, so one limit applies to them.
 	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "tool calls", Request: true})
 	defer done()
 	calls := findModelTools(bounded, box, message.Calls)
@@ -139,7 +139,7 @@ func runModelCalls(ctx context.Context, o Options) error {
 	if failed == 0 {
 		return nil
 	}
-	// The log and the results have told of each.
+	// The log and the results have reported each failure.
 	err = fmt.Errorf("%d of %d tool calls failed", failed, len(results))
 	return exit.Reported(exit.Fail(err, fault.KindTool, ""))
 }
@@ -156,7 +156,7 @@ func readModelMessage(out *streams.Streams, o modelOptions) (*convert.Message, e
 	}
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {
-		return nil, fault.Usage(name+": "+err.Error(), "give a model's tool call, message or response")
+		return nil, fault.Usage(name+": "+err.Error(), "pass a model's tool call, message or response")
 	}
 	if len(message.Calls) == 0 {
 		written := convert.WrittenCalls(message.Text)
@@ -164,19 +164,19 @@ func readModelMessage(out *streams.Streams, o modelOptions) (*convert.Message, e
 		case len(written) > 0 && o.textCalls: // the model gets text back
 			message.Calls, message.Format = written, convert.Hermes
 		case len(written) > 0:
-			return nil, fault.Usage(name+" holds no tool call: the model wrote a tool call as text",
+			return nil, fault.Usage(name+" has no tool call: the model wrote one as text",
 				"--text-calls runs it")
 		}
 	}
 	if len(message.Calls) == 0 {
-		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", name, message.Seen),
-			"give a tool call, or an assistant message or response that has some")
+		return nil, fault.Usage(fmt.Sprintf("%s has no tool call: it is %s", name, message.Seen),
+			"pass a tool call, or an assistant message or response with tool calls")
 	}
 	out.Log.Info(fmt.Sprintf("read %s in the format %s", words.Count(len(message.Calls), "tool call"), message.Format))
 	return message, nil
 }
 
-// findModelTools finds the tools that a model means, and starts what they need.
+// findModelTools finds the tools that a model calls, and starts their servers.
 func findModelTools(ctx context.Context, b *toolset.Set, asked []convert.ToolCall) []modelCall {
 	calls := make([]modelCall, len(asked))
 	var wait sync.WaitGroup
@@ -198,13 +198,13 @@ func findModelTools(ctx context.Context, b *toolset.Set, asked []convert.ToolCal
 	return calls
 }
 
-// findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
-// fit some provider. Only the server that the name contains is started; all where it contains none. A name that can be
-// cut into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
+// findModelTool finds a tool by the name that a model uses: the tool's own, qualified or not, else one that was fitted
+// to a provider. It starts only the server in the name, or all servers if the name has none. If a name can be split
+// into server and tool in several ways, it is interpreted as in conversions (convert.FitName).
 func findModelTool(ctx context.Context, b *toolset.Set, name string) (*exec.Tool, error) {
 	if named := exec.ServersOf(name, b.Pool.Names()); len(named) > 1 {
 		for _, opened := range b.Pool.OpenAll(ctx, named...) {
-			if opened.Err != nil { // what is meant depends on that server
+			if opened.Err != nil { // the name cannot be resolved without that server
 				return nil, opened.Err
 			}
 		}
@@ -226,7 +226,7 @@ func findModelTool(ctx context.Context, b *toolset.Set, name string) (*exec.Tool
 	if missing == nil || exec.ServerOf(name, b.Pool.Names()) != "" {
 		return nil, err
 	}
-	// A name that was changed may hide a server that is still being tried again.
+	// The fitted name may belong to a server that is still retrying.
 	b.Pool.OpenAll(ctx)
 	if tool, fitErr := findFittedTool(b, name); tool != nil || fitErr != nil {
 		return tool, fitErr
@@ -234,7 +234,7 @@ func findModelTool(ctx context.Context, b *toolset.Set, name string) (*exec.Tool
 	return nil, err
 }
 
-// findFittedTool finds the tool whose name was made to fit; the error says that it could be several.
+// findFittedTool finds a tool by its fitted name; it returns an error if several tools match.
 func findFittedTool(b *toolset.Set, name string) (*exec.Tool, error) {
 	all := b.Registry.Offered()
 	known := make([]convert.ModelTool, len(all))
@@ -257,8 +257,7 @@ func findFittedTool(b *toolset.Set, name string) (*exec.Tool, error) {
 	return byTool[found[0]], nil
 }
 
-// makeModelCalls makes the calls, in parallel unless sequential says otherwise, and returns their results in the order
-// of the calls.
+// makeModelCalls runs the calls, in parallel unless sequential is set, and returns their results in the same order.
 func makeModelCalls(ctx context.Context, b *toolset.Set, calls []modelCall, sequential bool) []*exec.Result {
 	results := make([]*exec.Result, len(calls))
 	var wait sync.WaitGroup
@@ -285,7 +284,7 @@ func makeModelCall(ctx context.Context, b *toolset.Set, call modelCall) *exec.Re
 	return result
 }
 
-// modelRequest returns the call that the Executor is to make.
+// modelRequest returns the call for the Executor.
 func modelRequest(b *toolset.Set, call modelCall) exec.Call {
 	return exec.Call{
 		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments,
@@ -294,8 +293,8 @@ func modelRequest(b *toolset.Set, call modelCall) exec.Call {
 	}
 }
 
-// printModelRequests prints the requests that the calls would send, a line each (--dry-run), up to the first call that
-// could not be made.
+// printModelRequests prints the requests that the calls would send, one per line (--dry-run), up to the first call that
+// cannot be made.
 func printModelRequests(ctx context.Context, b *toolset.Set, calls []modelCall) error {
 	shown := make(map[string]int)
 	for _, call := range calls {
@@ -313,8 +312,7 @@ func printModelRequests(ctx context.Context, b *toolset.Set, calls []modelCall) 
 	return nil
 }
 
-// printModelResults prints the message that the model is to get; under -o json the envelopes of the calls
-// stand beside it.
+// printModelResults prints the message for the model; with -o json also the envelopes of the calls.
 func printModelResults(
 	r *request.Printer, options Options, format convert.Format, asked []convert.ToolCall, made []*exec.Result,
 ) error {

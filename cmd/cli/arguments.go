@@ -1,4 +1,4 @@
-// Package cli has the flags of every command, and what reads arguments.
+// Package cli has the common flags, and functions that read arguments.
 package cli
 
 import (
@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/fault"
 )
 
-// WithCommand reads the arguments of a verb that takes a server's command line after "--": that goes to command, what
-// stands before it to take.
+// WithCommand reads the arguments of a verb that takes a server's command line after "--": the words after it go to
+// command, those before it to take.
 func WithCommand(command *[]string, take func(args []string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
@@ -28,14 +28,14 @@ func WithCommand(command *[]string, take func(args []string) error) cobra.Positi
 	}
 }
 
-// NameOrCommand is WithCommand for a verb whose first argument is the name of a server: --server gives it as well.
+// NameOrCommand is WithCommand for a verb whose first argument, or --server, is the name of a server.
 func NameOrCommand(command *[]string, take func(args []string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return WithCommand(command, func(args []string) error { return take(WithServers(cmd, args)) })(cmd, args)
 	}
 }
 
-// WithServers returns the arguments of a verb that takes names of servers, those of --server first.
+// WithServers returns the arguments of a verb that takes names of servers; those of --server come first.
 func WithServers(cmd *cobra.Command, args []string) []string {
 	named, _ := cmd.Flags().GetStringArray("server")
 	return append(named, args...)
@@ -48,7 +48,7 @@ func NamesOrCommand(names, command *[]string) cobra.PositionalArgs {
 			*names = WithServers(cmd, args)
 			switch {
 			case len(args) > 0 && len(*names) > len(args):
-				return fault.Usage("name servers as arguments, or by --server, not both",
+				return fault.Usage("name servers as arguments or with --server, not both",
 					exec.PasteLine(append(strings.Fields(cmd.CommandPath()), Distinct(*names)...)...))
 			case len(args) > 0 && len(*command) > 0:
 				return fault.Usage("name servers, or give a command after --, not both",
@@ -59,7 +59,7 @@ func NamesOrCommand(names, command *[]string) cobra.PositionalArgs {
 	}
 }
 
-// AtMostOne reads the arguments of a verb that takes one at most, into value.
+// AtMostOne reads the argument of a verb that takes at most one into value.
 func AtMostOne(value *string, fix string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -72,7 +72,8 @@ func AtMostOne(value *string, fix string) cobra.PositionalArgs {
 	}
 }
 
-// NeedsSubcommand refuses a verb that only has subcommands; unknown says so of any other word, with one %q.
+// NeedsSubcommand returns a usage error for a verb without its subcommand; unknown is the message for any other word,
+// with one %q.
 func NeedsSubcommand(unknown, fix string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/mask"
 )
 
-// Flags holds the flags that every verb has.
+// Flags has the common flags.
 type Flags struct {
 	Config       []string
 	From         []string
@@ -45,12 +45,12 @@ type Flags struct {
 	NoColor      bool
 	NoSession    bool
 	Fresh        bool
-	output       string // of verbs that have no such flag of their own
+	output       string // of verbs without an -o of their own
 	Trace        string // how much: empty, TraceLines or TraceFull
 	TraceFile    string
 }
 
-// EnvNoSession is the variable that does what --no-session does.
+// EnvNoSession is the variable with the effect of --no-session.
 const EnvNoSession = "TOOLX_NO_SESSION"
 
 // What --trace shows.
@@ -59,10 +59,10 @@ const (
 	TraceFull  = "full"
 )
 
-// noRetries stands for a --retries that was not given.
+// noRetries means that --retries was not given.
 const noRetries = math.MinInt
 
-// Declare adds the flags of every command to flags.
+// Declare adds the common flags to flags.
 func (f *Flags) Declare(flags *pflag.FlagSet) {
 	TextsVar(flags, &f.Config, "config", "use only this config `FILE` (repeatable; later ones win)")
 	TextsVar(flags, &f.From, "from",
@@ -82,7 +82,7 @@ func (f *Flags) Declare(flags *pflag.FlagSet) {
 		"cancel a call after `D` in total; none: no limit (default 10m)")
 	flags.Var(TimeFlag{&f.StartTimeout, false}, "start-timeout", "allow `D` for each connection attempt (default 30s)")
 	flags.IntVar(&f.Retries, "retries", noRetries, "retry a failed connection `N` times")
-	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
+	flags.Lookup("retries").DefValue = "2" // unless the config sets another number
 	flags.StringVar(&f.Protocol, "protocol", "", "use MCP `REVISION`: auto, legacy, or one such as 2025-06-18")
 	flags.StringVar(&f.LogLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.LogFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
@@ -158,20 +158,20 @@ func (f *Flags) ReadOutput(cmd *cobra.Command) error {
 	return nil
 }
 
-// Annotations of flags: the name of another one without which the flag means nothing, and why it excludes others.
+// Annotations of flags: the name of another flag that the flag needs, and why it excludes others.
 const (
 	neededFlag = "toolx_needed_flag"
 	excludeWhy = "toolx_exclude_why"
 )
 
-// MarkFlagsNeed says that flags mean nothing without the flag needed.
+// MarkFlagsNeed declares that flags need another flag.
 func MarkFlagsNeed(cmd *cobra.Command, needed string, flags ...string) {
 	for _, flag := range flags {
 		annotate(cmd, flag, neededFlag, needed)
 	}
 }
 
-// MarkFlagExcludes says that a flag goes together with none of others, and why.
+// MarkFlagExcludes declares that a flag cannot be combined with others, and why.
 func MarkFlagExcludes(cmd *cobra.Command, why, flag string, others ...string) {
 	annotate(cmd, flag, excludeWhy, why)
 	for _, other := range others {
@@ -185,9 +185,9 @@ func annotate(cmd *cobra.Command, flag, key, value string) {
 	}
 }
 
-// CheckGroups refuses flags that do not go together (MarkFlagsMutuallyExclusive), and those that lack the one that they
-// need (MarkFlagsNeed). A switch that is off, as by --json=false, is from then on as if it had not been given: cobra
-// looks at the groups once more, and not at the values.
+// CheckGroups refuses flags that cannot be combined (MarkFlagsMutuallyExclusive), and flags without the one that they
+// need (MarkFlagsNeed). Afterwards, a switch that is off, such as --json=false, counts as not given, because cobra
+// checks the groups again without looking at values.
 func CheckGroups(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if flag.Value.Type() == "bool" && flag.Value.String() == flag.DefValue {
@@ -216,13 +216,13 @@ func CheckGroups(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// typed shows a flag as it is typed, with a space before it.
+// typed returns a flag as a user types it, after a space.
 func typed(flag *pflag.Flag) string {
 	value, _ := pflag.UnquoteUsage(flag)
 	return strings.TrimSuffix(" --"+flag.Name+" "+value, " ")
 }
 
-// Level returns the lowest level of messages that are shown.
+// Level returns the lowest level of messages to show.
 func (f *Flags) Level() slog.Level {
 	if f.Quiet {
 		return slog.LevelError
@@ -235,7 +235,7 @@ func (f *Flags) Level() slog.Level {
 	return level
 }
 
-// Attempts returns how often connecting is tried, zero where the flag was not given.
+// Attempts returns how often toolx tries to connect, zero if the flag was not given.
 func (f *Flags) Attempts() int {
 	if f.Retries < 0 {
 		return 0
@@ -243,7 +243,7 @@ func (f *Flags) Attempts() int {
 	return f.Retries + 1
 }
 
-// OneOf refuses a value that is not in the list. An empty string in the list stands for a flag that was not given.
+// OneOf refuses a value that is not in the list. An empty string in the list permits a flag that was not given.
 func OneOf(flag, value string, of ...string) error {
 	if slices.Contains(of, value) {
 		return nil
@@ -255,7 +255,7 @@ func OneOf(flag, value string, of ...string) error {
 	return fault.Usage(flag+" "+strconv.Quote(value)+" is unknown", flag+" takes one of: "+strings.Join(of, ", "))
 }
 
-// TimeFlag is the value of a flag for a time. It is zero where the flag was not given.
+// TimeFlag is the value of a flag for a duration. It is zero if the flag was not given.
 type TimeFlag struct {
 	Limit     *time.Duration
 	Unlimited bool // "none" is a value too, and means config.Unlimited
@@ -289,7 +289,7 @@ func (f TimeFlag) String() string {
 // Type implements pflag.Value.
 func (TimeFlag) Type() string { return "duration" }
 
-// checkRemote refuses an address and headers that cannot be meant.
+// checkRemote refuses invalid addresses and headers.
 func (f *Flags) checkRemote() error {
 	if len(f.Headers) > 0 && f.URL == "" {
 		return fault.Usage("-H needs --url", "headers: in a server's entry are for that server")
@@ -323,12 +323,12 @@ func parseHeaders(given []string) (map[string]string, error) {
 	return headers, nil
 }
 
-// AdHoc returns the server that the command line gives, by a command after -- or by --url; nil where it gives none.
+// AdHoc returns the server on the command line: a command after -- or a --url. It returns nil if there is none.
 func (f *Flags) AdHoc(command []string) (*config.Server, error) {
 	switch {
 	case len(command) > 0 && f.URL != "":
 		return nil, fault.Usage("--url and a command after -- do not go together",
-			"keep one of them: a verb works with one server of the command line")
+			"keep one of them")
 	case len(command) > 0:
 		return f.program(command)
 	case f.URL == "":
@@ -341,7 +341,7 @@ func (f *Flags) AdHoc(command []string) (*config.Server, error) {
 	return config.AdHoc(nil, f.URL, headers), nil
 }
 
-// CheckNoCommand refuses flags that need a command after --, where there is none.
+// CheckNoCommand refuses flags that need a command after --.
 func (f *Flags) CheckNoCommand() error {
 	switch {
 	case f.Cwd != "":
@@ -359,7 +359,7 @@ func (f *Flags) program(command []string) (*config.Server, error) {
 		name, value, ok := strings.Cut(variable, "=")
 		if !ok || name == "" || strings.ContainsRune(variable, 0) {
 			return nil, fault.Usage("--env "+strconv.Quote(name)+" is not NAME=VALUE",
-				"--env NAME=VALUE; the server gets toolx's own environment besides")
+				"--env NAME=VALUE, in addition to toolx's own environment")
 		}
 		if server.Env == nil {
 			server.Env = make(map[string]string)
@@ -388,8 +388,8 @@ func isFolder(path string) error {
 	return err
 }
 
-// ConnectionFlags returns the flags that affect how servers are reached, for a command to paste. A mask stands for each
-// secret, for the user to replace.
+// ConnectionFlags returns the flags that affect how servers are reached, for a command to paste. Secrets are masked,
+// for the user to replace.
 func (f *Flags) ConnectionFlags() []string {
 	var flags []string
 	add := func(flag string, values ...string) {
@@ -420,7 +420,7 @@ func (f *Flags) ConnectionFlags() []string {
 	return flags
 }
 
-// ReferenceTime returns how long a program that a reference names may take, and the flag that says so, if any does.
+// ReferenceTime returns how long a program in a reference may take, and the flag that sets this, if any.
 func (f *Flags) ReferenceTime() (limit time.Duration, flag string) {
 	limit = referenceTime
 	if f.Timeout > 0 && f.Timeout < limit {
@@ -432,5 +432,5 @@ func (f *Flags) ReferenceTime() (limit time.Duration, flag string) {
 	return limit, flag
 }
 
-// referenceTime bounds a program that a reference names, where no flag does; a person may have to unlock something.
+// referenceTime limits a program in a reference, if no flag does; the user may have to unlock something.
 const referenceTime = 30 * time.Second

@@ -8,7 +8,7 @@ import (
 // helpColumns is the width of help texts.
 const helpColumns = 88
 
-// WrapHelp breaks a text of a help into lines, at spaces.
+// WrapHelp breaks a help text into lines, at spaces.
 func WrapHelp(text string) string {
 	var lines []string
 	for _, word := range strings.Fields(text) {

@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/fault"
 )
 
-// removed lists what toolx no longer has, and what to type instead: commands, flags behind the command that had them
-// ("call --detach"), values behind their flag ("-o yaml"), and checks of the doctor ("check task-id").
+// removed lists features that toolx no longer has, and what to type instead: commands, flags after their command
+// ("call --detach"), values after their flag ("-o yaml"), and checks of the doctor ("check task-id").
 var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
 	{"show --markdown", "toolx show SERVER"},
@@ -35,7 +35,7 @@ var removed = []struct{ what, instead string }{
 	{"-o yaml", "-o json"},
 }
 
-// RemovedError returns the error of something that was removed; nil where toolx never had it.
+// RemovedError returns the error for a feature that was removed, or nil if toolx never had it.
 func RemovedError(what string) error {
 	for _, one := range removed {
 		if one.what == what {
@@ -48,7 +48,7 @@ func RemovedError(what string) error {
 	return nil
 }
 
-// RemovedCheck returns the error of the first removed check that a glob matches; nil where there is none.
+// RemovedCheck returns the error for the first removed check that a glob matches, or nil if there is none.
 func RemovedCheck(glob string) error {
 	for _, one := range removed {
 		id, isCheck := strings.CutPrefix(one.what, "check ")

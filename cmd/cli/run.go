@@ -10,7 +10,7 @@ import (
 // options.
 type RunFunc[O any] func(context.Context, O) error
 
-// Run returns what cobra runs for a command: the checks of its options, then run with the options.
+// Run returns the function that cobra calls for a command: it checks the options and calls run with them.
 func Run[O any](o *O, run RunFunc[O], checks ...func() error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		for _, check := range checks {

@@ -13,8 +13,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// ClientsNamed returns the clients whose servers a command line names as CLIENT:SERVER: their files are read only where
-// that is asked for.
+// ClientsNamed returns the clients whose servers a command line names as CLIENT:SERVER. toolx reads only the files of
+// clients that are named.
 func ClientsNamed(cmd *cobra.Command, args []string) []string {
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args = args[:dash]
@@ -22,7 +22,7 @@ func ClientsNamed(cmd *cobra.Command, args []string) []string {
 	return ClientsIn(cmd, args)
 }
 
-// ClientsIn is ClientsNamed for arguments that no "--" follows.
+// ClientsIn is ClientsNamed for arguments without a "--".
 func ClientsIn(cmd *cobra.Command, args []string) []string {
 	switch cmd.Name() {
 	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status": // any number of names
@@ -45,7 +45,7 @@ func ClientsIn(cmd *cobra.Command, args []string) []string {
 	return ids
 }
 
-// FromError is the error of a --from that is neither a client nor a file that can be read.
+// FromError returns the error for a --from that is neither a client nor a readable file.
 func FromError(from string, err error) error {
 	return fault.Usage("--from "+strconv.Quote(from)+": "+err.Error(), fromTakes())
 }
@@ -76,7 +76,7 @@ func ExpandClients(all []*config.Server, names []string) ([]string, error) {
 	return expanded, nil
 }
 
-// noServers is the error of asking for all servers of a client that has none.
+// noServers returns the error for a client without servers.
 func noServers(client *config.Client) error {
 	var places []string
 	for _, file := range client.Files(config.Options{}) {
@@ -87,7 +87,7 @@ func noServers(client *config.Client) error {
 	return fault.Usage(client.Name+" has no servers here", "toolx looks for them in "+strings.Join(places, ", "))
 }
 
-// ServersNamed returns the servers of these names; all that are not disabled where there are no names.
+// ServersNamed returns the servers with these names, or without names all that are not disabled.
 func ServersNamed(all []*config.Server, names []string) ([]*config.Server, error) {
 	names, err := ExpandClients(all, names)
 	if err != nil {
@@ -110,7 +110,7 @@ func ServersNamed(all []*config.Server, names []string) ([]*config.Server, error
 	return shown, nil
 }
 
-// Distinct returns what a list has, each once, in its order.
+// Distinct returns the elements of a list without duplicates, in order.
 func Distinct[T comparable](list []T) []T {
 	var once []T
 	for _, one := range list {
@@ -121,7 +121,7 @@ func Distinct[T comparable](list []T) []T {
 	return once
 }
 
-// ServerNamed returns the server of a name. The error names those that there are, and then says fix.
+// ServerNamed returns the server with a name. The error's hint lists the known servers, followed by fix.
 func ServerNamed(all []*config.Server, name, fix string) (*config.Server, error) {
 	var names []string
 	for _, server := range all {
@@ -133,10 +133,10 @@ func ServerNamed(all []*config.Server, name, fix string) (*config.Server, error)
 	if len(names) > 0 {
 		fix = "known servers: " + strings.Join(names, ", ") + "; " + fix
 	}
-	return nil, &fault.UsageError{Message: "no server is named " + strconv.Quote(name), Fix: fix, Server: name}
+	return nil, &fault.UsageError{Message: "no server named " + strconv.Quote(name), Fix: fix, Server: name}
 }
 
-// ClientIDs returns the ids of all clients that toolx knows.
+// ClientIDs returns the ids of all clients that toolx supports.
 func ClientIDs() []string {
 	var ids []string
 	for _, client := range config.Clients() {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// EndingSignals returns the signals that end toolx. A hang-up that was ignored when toolx began, as nohup asks for,
-// does not.
+// EndingSignals returns the signals that end toolx. It leaves out SIGHUP if that was ignored when toolx started, as
+// with nohup.
 func EndingSignals() []os.Signal {
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

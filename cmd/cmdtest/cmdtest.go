@@ -1,4 +1,4 @@
-// Package cmdtest has what tests of commands share.
+// Package cmdtest has shared helpers for tests of commands.
 package cmdtest
 
 import (
@@ -29,8 +29,8 @@ type Row struct {
 	Want any
 }
 
-// CheckOptions checks what options command lines give. commands returns the commands, which keep their options in
-// options (see Take).
+// CheckOptions checks which options result from command lines. commands returns the commands, which store their options
+// in options (see Take).
 func CheckOptions(t *testing.T, commands func(f *factory.Factory, options *any) []*cobra.Command, rows ...Row) {
 	t.Helper()
 	for _, row := range rows {
@@ -53,7 +53,7 @@ func CheckOptions(t *testing.T, commands func(f *factory.Factory, options *any) 
 	}
 }
 
-// Take returns what keeps the options of a command in options, without what the command depends on.
+// Take returns a function that stores the options of a command in options, without the command's dependencies.
 func Take[O any](options *any) cli.RunFunc[O] {
 	return func(_ context.Context, o O) error {
 		*options = Bare(o)
@@ -61,7 +61,7 @@ func Take[O any](options *any) cli.RunFunc[O] {
 	}
 }
 
-// Bare returns options without what the command depends on: its exported fields that are pointers or functions.
+// Bare returns options without the command's dependencies: the exported fields that are pointers or functions.
 func Bare[O any](o O) O {
 	value := reflect.ValueOf(&o).Elem()
 	for i := range value.NumField() {

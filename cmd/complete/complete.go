@@ -1,4 +1,4 @@
-// Package complete lets shells complete what is typed. It reads the config and catalogues, and starts nothing.
+// Package complete completes command lines for shells. It reads the config and catalogues, and starts no server.
 package complete
 
 import (
@@ -17,11 +17,11 @@ import (
 	"toolx/pkg/words"
 )
 
-// What is completed comes from the config and from catalogues (see toolset.Offline): nothing is started, and nothing is
-// sent. What a tool takes is in values.go, what flags take in flags.go.
+// Completions come from the config and from catalogues (see toolset.Offline): no server is started or contacted. Tools'
+// arguments are in values.go, the values of flags in flags.go.
 
-// Tool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
-// "server__".
+// Tool completes the name of a tool: first toolx's own tools and the servers, and after "server__" that server's
+// tools.
 func Tool(tools *toolset.Opener) cobra.CompletionFunc {
 	return completeFirst(tools, func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := completeQualified(c, typed, catalog.Tools)
@@ -43,14 +43,14 @@ func Tool(tools *toolset.Opener) cobra.CompletionFunc {
 	})
 }
 
-// Named completes the name of what servers list.
+// Named completes the names of resources, prompts or templates.
 func Named(tools *toolset.Opener, kinds ...catalog.Kind) cobra.CompletionFunc {
 	return completeFirst(tools, func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeQualified(c, typed, kinds...)
 	})
 }
 
-// completeFirst completes the first argument alone.
+// completeFirst completes only the first argument.
 func completeFirst(
 	tools *toolset.Opener,
 	complete func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
@@ -63,8 +63,8 @@ func completeFirst(
 	}
 }
 
-// completeQualified completes qualified names of what is in catalogues: the servers, and after "server__" what that
-// server listed. The server of --url has plain names as well.
+// completeQualified completes qualified names from catalogues: the servers, and after "server__" the names that the
+// server listed. The server of --url also has plain names.
 func completeQualified(
 	c *toolset.Offline, typed string, kinds ...catalog.Kind,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -106,7 +106,7 @@ func completeQualified(
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// clientPrefixes completes "CLIENT:", for the clients that have a file here. The file is read once that is typed.
+// clientPrefixes completes "CLIENT:" for the clients that have a file here. toolx reads the file once that is typed.
 func clientPrefixes(typed string) []cobra.Completion {
 	var found []cobra.Completion
 	for _, client := range config.Clients() {
@@ -120,7 +120,7 @@ func clientPrefixes(typed string) []cobra.Completion {
 	return found
 }
 
-// denied reports whether a tool of a catalogue may not be used.
+// denied reports whether guards forbid a tool of a catalogue.
 func denied(server *config.Server, entry catalog.Entry) bool {
 	if !server.Guards.Says() {
 		return false
@@ -129,7 +129,7 @@ func denied(server *config.Server, entry catalog.Entry) bool {
 	return err != nil || tool.Denied() != nil
 }
 
-// Servers completes the names of servers: most of them, or any number where most is 0.
+// Servers completes up to most names of servers, or any number if most is 0.
 func Servers(tools *toolset.Opener, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -154,12 +154,12 @@ func Servers(tools *toolset.Opener, most int) cobra.CompletionFunc {
 	}
 }
 
-// Completer lets shells complete what is typed.
+// Completer completes command lines for shells.
 type Completer struct{ Tools *toolset.Opener }
 
-// Set gives the command that is completed, and its parents, whose flags it has too, what completes arguments and the
-// values of flags. args is the command line after cobra's own command, with what is typed last. Shells write
-// completions to the terminal as they are, and names come from servers and from files of strangers, so they are made
+// Set sets the completions of arguments and flags for the command being completed, and for its parents, whose flags it
+// inherits. args is the command line after cobra's own command; its last element is the typed text. Shells write
+// completions to the terminal unchanged, and names come from servers and from other people's files, so they are made
 // safe.
 func (c Completer) Set(root *cobra.Command, args []string) {
 	completed, _, err := root.Find(args[:max(0, len(args)-1)]) // as cobra finds it
@@ -189,8 +189,8 @@ func (c Completer) set(cmd *cobra.Command) {
 	c.setFlagCompletions(cmd)
 }
 
-// safeCompletions makes completions safe for a terminal. It leaves out names with control characters and those that
-// cobra would take for a message of its own, and hides secrets in descriptions.
+// safeCompletions makes completions safe for a terminal. It omits names with control characters and names that cobra
+// would treat as its own messages, and masks secrets in descriptions.
 func safeCompletions(complete cobra.CompletionFunc, hide func(string) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := complete(cmd, args, typed)

@@ -38,8 +38,8 @@ func (c Completer) setFlagCompletions(cmd *cobra.Command) {
 	}
 }
 
-// FlagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
-// no one has said what that is.
+// FlagCompletion returns the completion for the value of a flag: the one that its command has set, or the one here; nil
+// if there is none.
 func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
 	if complete, found := cmd.GetFlagCompletionFunc(flag); found {
 		return complete
@@ -72,7 +72,7 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 	return c.commonFlagCompletion(flag)
 }
 
-// commonFlagCompletion is FlagCompletion for flags that mean the same wherever they are.
+// commonFlagCompletion is FlagCompletion for flags that mean the same in all commands.
 func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":
@@ -133,7 +133,7 @@ func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	return nil
 }
 
-// freeFlags returns the flags whose values no one but the user knows.
+// freeFlags returns the flags whose values only the user knows.
 func freeFlags() []string {
 	return []string{
 		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "last", "limit",
@@ -142,7 +142,7 @@ func freeFlags() []string {
 	}
 }
 
-// Choices completes one of some values.
+// Choices completes one of several values.
 func Choices(values ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return slices.DeleteFunc(slices.Clone(values), func(value string) bool {
@@ -173,7 +173,7 @@ func afterName(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// orFile completes one of some values, or a file's name.
+// orFile completes one of several values, or a file name.
 func orFile(values ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, _ := Choices(values...)(cmd, args, typed)
@@ -184,7 +184,7 @@ func orFile(values ...string) cobra.CompletionFunc {
 	}
 }
 
-// atFile completes one of some values, or a file's name behind @.
+// atFile completes one of several values, or a file name after @.
 func atFile(values ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if name, ok := strings.CutPrefix(typed, "@"); ok {
@@ -194,7 +194,7 @@ func atFile(values ...string) cobra.CompletionFunc {
 	}
 }
 
-// Files completes the name of a file that ends in one of these ways, or of any file.
+// Files completes the name of a file with one of these endings, or of any file.
 func Files(endings ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(endings) == 0 {
@@ -209,7 +209,7 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// completeCheck completes the id of a check of the doctor's.
+// completeCheck completes the id of a doctor's check.
 func completeCheck(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
 	for _, one := range doctor.Checks() {
@@ -229,7 +229,7 @@ func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 	return found, directive | cobra.ShellCompDirectiveNoSpace
 }
 
-// commandAfterDash returns the words after "--" that are typed already, and reports whether there is a "--".
+// commandAfterDash returns the typed words after "--", and reports whether there is a "--".
 func (c Completer) commandAfterDash() ([]string, bool) {
 	if len(c.Tools.Line.Args) == 0 {
 		return nil, false
@@ -242,7 +242,7 @@ func (c Completer) commandAfterDash() ([]string, bool) {
 	return typed[at+1:], true
 }
 
-// completeProgram completes the command of a server: a program of PATH, or a file; then files.
+// completeProgram completes the command of a server: a program in PATH or a file, followed by files.
 func completeProgram(command []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(command) > 0 || strings.ContainsAny(typed, `/\~.`) {
 		return nil, cobra.ShellCompDirectiveDefault

@@ -41,7 +41,7 @@ func Prompt(tools *toolset.Opener) cobra.CompletionFunc {
 	}
 }
 
-// Reference completes a prompt's name or a template of resources, and after it the arguments of that.
+// Reference completes a prompt's name or a resource template, and after it its arguments.
 func Reference(tools *toolset.Opener) cobra.CompletionFunc {
 	first := Named(tools, catalog.Prompts, catalog.Templates)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -52,7 +52,7 @@ func Reference(tools *toolset.Opener) cobra.CompletionFunc {
 	}
 }
 
-// describedTool returns the prompt or the template that a name means, described as a tool; nil if no catalogue has it.
+// describedTool returns the prompt or template with a name, described as a tool; nil if no catalogue has it.
 func describedTool(c *toolset.Offline, name string) *exec.Tool {
 	for _, server := range c.Servers() {
 		kept := c.Store.Read(server.Identity())
@@ -69,7 +69,7 @@ func describedTool(c *toolset.Offline, name string) *exec.Tool {
 	return nil
 }
 
-// given returns the arguments of a tool that are on the command line: those after its name, of --arg and of --args.
+// given returns the arguments of a tool on the command line: those after its name, in --arg and in --args.
 func given(cmd *cobra.Command, args []string) []string {
 	more, _ := cmd.Flags().GetStringArray("arg")
 	object, _ := cmd.Flags().GetString("args")
@@ -80,14 +80,13 @@ func given(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// The bounds of what is completed of a schema, which comes from a server.
+// The limits of completing from a schema, which comes from a server.
 const (
 	maxLevels     = 4
 	maxParameters = 300
 )
 
-// completeParameter completes an argument of a tool: the names of the parameters that are still missing, or after "="
-// the values of one.
+// completeParameter completes an argument of a tool: the names of missing parameters, or after "=" the values of one.
 func completeParameter(
 	tool *exec.Tool, given []string, typed string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -165,7 +164,7 @@ func describesPath(description string) bool {
 	return path
 }
 
-// parameters are the names of parameters that complete what is typed.
+// parameters are the names of parameters that complete the typed text.
 type parameters struct {
 	typed              string
 	given              map[string]bool // by words.Fold
@@ -210,7 +209,7 @@ func (p *parameters) add(prefix string, object *jsonschema.Shape, level int) {
 	}
 }
 
-// shapeAt returns the shape of a parameter, by its path of names with dots between; nil where there is none.
+// shapeAt returns the shape of a parameter, by its path of names separated by dots; nil if there is none.
 func shapeAt(object *jsonschema.Shape, path string) *jsonschema.Shape {
 	for _, property := range object.Fields() {
 		rest, inside := strings.CutPrefix(path, property.Name+".")
@@ -224,7 +223,7 @@ func shapeAt(object *jsonschema.Shape, path string) *jsonschema.Shape {
 	return nil
 }
 
-// values completes the value of a parameter: those of an enum, true and false, else the default and examples.
+// values completes the value of a parameter: the values of an enum, true and false, else the default and examples.
 func values(shape *jsonschema.Shape, asJSON bool, prefix, typed string) []cobra.Completion {
 	if shape == nil {
 		return nil
@@ -275,7 +274,7 @@ func values(shape *jsonschema.Shape, asJSON bool, prefix, typed string) []cobra.
 	return found
 }
 
-// valueText returns a value as it is written after "=".
+// valueText returns a value the way a user writes it after "=".
 func valueText(raw json.RawMessage) string {
 	if !rawjson.IsString(raw) {
 		return string(rawjson.Compact(raw))
@@ -287,8 +286,7 @@ func valueText(raw json.RawMessage) string {
 	return text
 }
 
-// completeFileAfter completes the name of a file that follows something else in the same word, where shells do not
-// complete it themselves.
+// completeFileAfter completes the name of a file after something else in the same word, which shells cannot complete.
 func completeFileAfter(prefix, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	folder, start := filepath.Split(typed)
 	directive := cobra.ShellCompDirectiveNoFileComp

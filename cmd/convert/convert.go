@@ -34,7 +34,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Options say what is converted, into what, and how losses are reported.
+// Options are the tools to convert, the format, and how to report losses.
 type Options struct {
 	Out       *streams.Streams
 	Flags     *cli.Flags
@@ -80,7 +80,7 @@ format can express; with --strict also if anything was lost. 4 if no server answ
 			o.file, o.patterns, err = splitFile(args)
 			return err
 		}),
-		ValidArgsFunction: complete.Files(), // and patterns, but those are seldom typed in full
+		ValidArgsFunction: complete.Files(), // it does not complete patterns, which are seldom typed in full
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")
@@ -102,7 +102,7 @@ format can express; with --strict also if anything was lost. 4 if no server answ
 	return cmd
 }
 
-// check refuses what cannot be done, before anything is; servers are those of --server.
+// check refuses invalid options before anything happens; servers are those of --server.
 func (o *Options) check(servers []string) error {
 	if o.format == "" {
 		return fault.Usage("name the format to convert to",
@@ -140,8 +140,8 @@ func (o *Options) check(servers []string) error {
 	return nil
 }
 
-// splitFile separates the input from the patterns. The input is "-", an existing file, or an argument that is written
-// like a file's name, as no tool's name is.
+// splitFile separates the input from the patterns. The input is "-", an existing file, or an argument that looks like a
+// file name and cannot be a tool's name.
 func splitFile(args []string) (file string, patterns []string, err error) {
 	if len(args) == 0 {
 		return "", nil, nil
@@ -195,8 +195,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// LogConverted logs how many tools were converted, from what to what. The words are those of CONV-3, also for one tool,
-// and for Ollama, whose form is Qwen's.
+// LogConverted logs how many tools were converted, and the formats. CONV-3 prescribes the words, even for one tool, and
+// for Ollama, whose form is Qwen's.
 func LogConverted(o *streams.Streams, tools int, from string, to convert.Format) {
 	if to == convert.Ollama {
 		to = convert.Qwen
@@ -204,9 +204,9 @@ func LogConverted(o *streams.Streams, tools int, from string, to convert.Format)
 	o.Log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", tools, from, to.Label()))
 }
 
-// convertInput returns the document to convert, nil where the tools are those of servers and the config: nothing names
-// a document, and nothing is piped in. A pipe that stays silent is waited for, since what fills it may start a server
-// first; that is reported.
+// convertInput returns the document to convert, or nil for the tools of servers and the config, if no document is named
+// or piped in. It waits for a silent pipe, because the program at its other end may start a server first, and reports
+// that it waits.
 func convertInput(ctx context.Context, o Options) ([]byte, error) {
 	if o.file != "" {
 		return o.Out.ReadInput(o.file)
@@ -225,7 +225,7 @@ func convertInput(ctx context.Context, o Options) ([]byte, error) {
 	return data, nil
 }
 
-// silentInput is how long a pipe on standard input may be silent before toolx says that it waits for it.
+// silentInput is how long a pipe on standard input may be silent before toolx reports that it is waiting.
 const silentInput = 3 * time.Second
 
 // convertSource reads the tools from a document, or gathers those of the servers and the config.
@@ -235,7 +235,7 @@ func convertSource(ctx context.Context, o Options) (*convert.Source, error) {
 		return nil, err
 	}
 	if data != nil {
-		from, _ := convert.ParseFormat(o.from) // empty where none was given
+		from, _ := convert.ParseFormat(o.from) // empty if none was given
 		source, err := convert.Read(data, from)
 		if err != nil {
 			return nil, exit.Usage(err)
@@ -267,7 +267,7 @@ func convertSource(ctx context.Context, o Options) (*convert.Source, error) {
 	return source, nil
 }
 
-// selectsDefinition is toolset.Filter.SelectsTool for a tool of a file. As elsewhere, a server's tool has two names.
+// selectsDefinition is toolset.Filter.SelectsTool for a tool in a file. As elsewhere, a server's tool has two names.
 func selectsDefinition(f toolset.Filter, tool convert.Tool) bool {
 	if len(f.Patterns) == 0 {
 		return true
@@ -282,7 +282,7 @@ func selectsDefinition(f toolset.Filter, tool convert.Tool) bool {
 	return f.SelectsTool(known)
 }
 
-// reportLosses reports what was lost: on lines, or all of it as one JSON array.
+// reportLosses reports losses, as lines or as one JSON array.
 func reportLosses(o *streams.Streams, losses []convert.Loss, form string) error {
 	if form == "json" {
 		report, err := rawjson.Marshal(append([]convert.Loss{}, losses...))
@@ -293,7 +293,7 @@ func reportLosses(o *streams.Streams, losses []convert.Loss, form string) error 
 		return nil
 	}
 	for _, loss := range losses {
-		// Even where nothing was lost, the provider may refuse what was kept, and what was left out is no tool.
+		// Even without losses, the provider may refuse a kept keyword, and a skipped tool is missing.
 		if loss.Severity == convert.Info && loss.Kind != convert.Kept && loss.Kind != convert.Skipped {
 			o.Log.Info(loss.String())
 			continue
@@ -303,8 +303,7 @@ func reportLosses(o *streams.Streams, losses []convert.Loss, form string) error 
 	return nil
 }
 
-// lossFailure is the error of a conversion that lost too much: anything, where that
-// was not allowed, else every tool there was.
+// lossFailure returns the error for a conversion that lost too much: with strict anything, otherwise every tool.
 func lossFailure(losses []convert.Loss, conversion *convert.Conversion, strict bool) error {
 	lost, skipped := 0, 0
 	for _, loss := range losses {
@@ -321,22 +320,22 @@ func lossFailure(losses []convert.Loss, conversion *convert.Conversion, strict b
 		if lost > 1 {
 			text = fmt.Sprintf("%d losses", lost)
 		}
-		return fault.Usage(fmt.Sprintf("%s cannot hold everything: %s", conversion.Format, text),
-			"leave --strict out to go without, or choose a format that holds more")
+		return fault.Usage(fmt.Sprintf("%s cannot express everything: %s", conversion.Format, text),
+			"leave out --strict to accept that, or choose a richer format")
 	case skipped > 0 && len(conversion.Tools) == 0:
 		return fault.Usage(fmt.Sprintf("no tool can be expressed as %s", conversion.Format),
-			"choose a format that holds more: toolx convert --help")
+			"choose a richer format: toolx convert --help")
 	}
 	return nil
 }
 
-// modelName is what the name that a model uses stands for.
+// modelName is the tool behind a name that a model uses.
 type modelName struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 }
 
-// writeNames writes which server and tool each name of a model stands for.
+// writeNames writes the server and tool of each name that a model uses.
 func writeNames(adHoc bool, file string, conversion *convert.Conversion) error {
 	members := make([]rawjson.Member, 0, len(conversion.Tools))
 	for _, tool := range conversion.Tools {
@@ -361,12 +360,12 @@ func writeNames(adHoc bool, file string, conversion *convert.Conversion) error {
 	return nil
 }
 
-// contextWindow is the window of tokens that a share is of.
+// contextWindow is the number of tokens that shares refer to.
 const contextWindow = 200_000
 
-// tokenCost is an estimate of what tools take of a model's context.
+// tokenCost is an estimate of how much of a model's context tools take.
 type tokenCost struct {
-	Estimate bool       `json:"estimate"` // always true: no tokenizer was asked
+	Estimate bool       `json:"estimate"` // always true: no tokenizer is used
 	Total    int        `json:"total"`
 	Share    float64    `json:"share"` // of contextWindow, from 0 to 1
 	Window   int        `json:"window"`
@@ -393,8 +392,8 @@ func costOf(conversion *convert.Conversion) tokenCost {
 	return cost
 }
 
-// printTokens prints what each tool costs. In a pipe each tool is a line of two
-// fields with a tab between them, tokens and name.
+// printTokens prints the cost of each tool. In a pipe, each tool is a line of two tab-separated fields, tokens and
+// name.
 func printTokens(o *streams.Streams, conversion *convert.Conversion, form string) error {
 	cost := costOf(conversion)
 	if form != "" {

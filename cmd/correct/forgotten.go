@@ -1,4 +1,4 @@
-// Package correct finds what was meant by a command line that is wrong.
+// Package correct finds the intended command line if the typed one is wrong.
 package correct
 
 import (
@@ -26,7 +26,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Corrector finds what was meant by a command line that is wrong.
+// Corrector finds the intended command line if the typed one is wrong.
 type Corrector struct {
 	Out   *streams.Streams
 	Line  *cli.CommandLine
@@ -34,7 +34,7 @@ type Corrector struct {
 	Cmd   *cobra.Command // the command that runs
 }
 
-// misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
+// misplaced is where a word among a verb's own arguments belongs; empty if it is in the right place.
 type misplaced string
 
 // Where a word can belong.
@@ -45,7 +45,7 @@ const (
 	inConfig  misplaced = "config"  // after --config
 )
 
-// MisplacedAs says what a word is that no tool has for its name.
+// MisplacedAs returns where a word that is not a tool's name belongs.
 func MisplacedAs(word string) misplaced {
 	if strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") {
 		return InURL
@@ -66,15 +66,15 @@ func MisplacedAs(word string) misplaced {
 	return inScript
 }
 
-// launchless reports whether a verb takes a server's command after --, and the command line gives neither that nor an
-// address. Words of a question may be anything.
+// launchless reports whether a verb takes a server's command after --, and the command line has neither a command nor
+// an address. The words of a question are exempt.
 func (c *Corrector) launchless(cmd *cobra.Command) bool {
 	given := func(arg string) bool { return arg == "--" || arg == "--url" || strings.HasPrefix(arg, "--url=") }
 	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(c.Line.Args, given) &&
 		!strings.Contains(cmd.Use, "QUESTION")
 }
 
-// FromToolCall is the flag with which a call's first argument is a file.
+// FromToolCall is the flag that makes the first argument of call a file.
 const FromToolCall = "from-tool-call"
 
 // takesFile reports whether the first argument of a verb may be a file.
@@ -82,7 +82,7 @@ func takesFile(cmd *cobra.Command) bool {
 	return strings.Contains(cmd.Use, "[FILE") || cmd.Flags().Changed(FromToolCall)
 }
 
-// ownWords returns what stands in a verb's usage for the arguments that it needs before a server's command.
+// ownWords returns the placeholders in a verb's usage for the arguments before a server's command.
 func ownWords(cmd *cobra.Command) (own []string) {
 	if cmd.Flags().Changed(FromToolCall) {
 		return nil
@@ -99,13 +99,13 @@ func ownWords(cmd *cobra.Command) (own []string) {
 	return own
 }
 
-// ForgottenError says that a word of a command line is a server's command or address, since -- or --url was forgotten.
+// ForgottenError reports that a word is a server's command or address, because the user forgot -- or --url.
 type ForgottenError struct {
 	*fault.UsageError
 	word string
 }
 
-// NewForgotten returns the error of a word that is in the wrong place; fix is the corrected command.
+// NewForgotten returns the error for a word in the wrong place; fix is the corrected command.
 func NewForgotten(word, problem, fix string) *ForgottenError {
 	return &ForgottenError{fault.Usage(problem, fix), word}
 }
@@ -119,8 +119,8 @@ func (e *ForgottenError) Next() string {
 	return command
 }
 
-// forgotten returns the error of a command line whose own arguments have a server's command or address; nil where they
-// have none. exact reports whether something has a word for its whole name, which is then meant.
+// forgotten returns an error if a server's command or address is among the verb's own arguments, else nil. exact
+// reports whether a word is the full name of something, which the user then meant.
 func (c *Corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) *ForgottenError {
 	if !c.launchless(cmd) {
 		return nil
@@ -150,20 +150,20 @@ func (c *Corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) 
 	return nil
 }
 
-// problem says what is wrong with a word.
+// problem describes what is wrong with a word.
 func (m misplaced) problem(word string) string {
 	switch m {
 	case InURL:
-		return "'" + word + "' is an address, and --url is missing before it"
+		return "'" + word + "' is an address: put --url before it"
 	case inConfig:
-		return "'" + word + "' is a file, and --config is missing before it"
+		return "'" + word + "' is a file: put --config before it"
 	case inScript:
-		return "'" + word + "' is a file, and a server's command follows --"
+		return "'" + word + "' is a file: put -- before a server's command"
 	}
-	return "'" + word + "' is a program, and a server's command follows --"
+	return "'" + word + "' is a program: put -- before a server's command"
 }
 
-// corrected returns the command line with the word of a place among its own arguments, and what follows it, where they
+// corrected returns the command line after moving a word among its own arguments, and the words after it, to where they
 // belong.
 func (c *Corrector) corrected(cmd *cobra.Command, place int, as misplaced) string {
 	path := strings.Fields(cmd.CommandPath())
@@ -208,7 +208,7 @@ func (c *Corrector) corrected(cmd *cobra.Command, place int, as misplaced) strin
 	return corrected
 }
 
-// ownSwitch reports whether a word is a switch of this verb alone, such as --json: at the end of a line it is hardly
+// ownSwitch reports whether a word is a switch of this verb, such as --json: at the end of a line it is probably not
 // meant for the server.
 func ownSwitch(cmd *cobra.Command, word string) bool {
 	name, long := strings.CutPrefix(word, "--")
@@ -216,7 +216,7 @@ func ownSwitch(cmd *cobra.Command, word string) bool {
 	return long && flag != nil && flag.Value.Type() == "bool"
 }
 
-// indexOf returns where in the arguments of toolx the last of words stands, which stand there in this order, with flags
+// indexOf returns the index of the last of words in toolx's arguments, where they occur in this order with flags
 // between them.
 func (c *Corrector) indexOf(words []string) int {
 	at := -1
@@ -228,8 +228,8 @@ func (c *Corrector) indexOf(words []string) int {
 	return max(at, 0)
 }
 
-// explainForgotten returns err, or its reason if a server's command stands in the wrong place. It keeps the names that
-// are similar to one that nothing has.
+// explainForgotten returns err, or its reason if a server's command is in the wrong place. It keeps suggestions of
+// similar names.
 func (c *Corrector) explainForgotten(err error) error {
 	var reported *exit.ReportedError
 	var told *ForgottenError
@@ -259,10 +259,11 @@ func (c *Corrector) hasSpareWords() bool {
 	return len(slices.DeleteFunc(slices.Clone(c.Cmd.Flags().Args()), assigns)) > len(ownWords(c.Cmd))
 }
 
-// keptNames returns what reports whether a server, a tool of toolx's own or one in a catalogue has a name.
+// keptNames returns a function that reports whether a server, one of toolx's own tools or a tool in a catalogue has a
+// name.
 func (c *Corrector) keptNames() func(name string) bool {
 	log := c.Out.Log
-	c.Out.Log = slog.New(slog.DiscardHandler) // the verb has said what there is to say about the config
+	c.Out.Log = slog.New(slog.DiscardHandler) // the verb has reported the problems of the config
 	defer func() { c.Out.Log = log }()
 	known, _ := c.Tools.Offline(nil)
 	if known == nil {
@@ -279,9 +280,8 @@ func (c *Corrector) keptNames() func(name string) bool {
 	}
 }
 
-// CheckPatterns returns the error of a pattern that is a server's command, whose -- was forgotten, unless it is a whole
-// name: that of a registered tool, of what exact knows, or where that is nil, of what the catalogues have. Then nothing
-// is said if one is missing.
+// CheckPatterns returns an error if a pattern is a server's command without its --. A pattern that is a full name is
+// fine: the name of a registered tool, a name that exact accepts, or if exact is nil, a name in a catalogue.
 func (c *Corrector) CheckPatterns(
 	b *toolset.Set, filter toolset.Filter, kind catalog.Kind, exact func(name string) bool,
 ) error {
@@ -316,8 +316,8 @@ func (c *Corrector) CheckPatterns(
 	return forgotten
 }
 
-// unknownFlag explains a flag that toolx does not have: it is misspelt, an argument of the tool, or an option of a
-// server whose -- was forgotten.
+// unknownFlag explains an unknown flag: it is misspelt, an argument of the tool, or an option of a server whose -- was
+// forgotten.
 func (c *Corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) string {
 	all := cmd.CommandPath() + " --help shows every flag"
 	if near := nearFlag(cmd.Flags(), missing); near != "" {
@@ -325,7 +325,7 @@ func (c *Corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError
 	}
 	given, own := cmd.Flags().Args(), ownWords(cmd)
 	if c.launchless(cmd) && len(given) > len(own) && !strings.Contains(given[len(own)], "=") {
-		return "a server's command follows --: " + c.corrected(cmd, len(own), inCommand) + "; " + all
+		return "put -- before a server's command: " + c.corrected(cmd, len(own), inCommand) + "; " + all
 	}
 	switch name := missing.GetSpecifiedName(); {
 	case cmd.Name() != "call" || len(name) < 2:
@@ -337,7 +337,7 @@ func (c *Corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError
 	return all
 }
 
-// withFlag returns the command line with another flag in the place of one that does not exist.
+// withFlag returns the command line with near instead of the unknown flag.
 func (c *Corrector) withFlag(missing *pflag.NotExistError, near string) string {
 	wrong := cmp.Or(missing.GetSpecifiedShortnames(), missing.GetSpecifiedName())
 	line := []string{"toolx"}
@@ -353,7 +353,7 @@ func (c *Corrector) withFlag(missing *pflag.NotExistError, near string) string {
 	return exec.PasteLine(line...)
 }
 
-// asArguments returns the command line with k=v in the place of each --k v that is no flag.
+// asArguments returns the command line with k=v instead of each --k v that is not a flag.
 func (c *Corrector) asArguments(cmd *cobra.Command) string {
 	line := []string{"toolx"}
 	for i := 0; i < len(c.Line.Args); i++ {
@@ -375,8 +375,8 @@ func (c *Corrector) asArguments(cmd *cobra.Command) string {
 	return exec.PasteLine(line...)
 }
 
-// Explain tells, where no server has the name that was asked for, which other client has one of that name, with the
-// command to paste. Only then all clients' files are read.
+// Explain adds a hint to the error for an unknown server: which other client has a server of that name, with a command
+// to paste. Only in this case, toolx reads the files of all clients.
 func (c *Corrector) Explain(err error, args []string) error {
 	err = c.explainForgotten(err)
 	var missing *exec.NotFoundError
@@ -384,7 +384,7 @@ func (c *Corrector) Explain(err error, args []string) error {
 	var reported *exit.ReportedError
 	name := ""
 	switch {
-	case errors.As(err, &reported): // with this, if there was anything to tell
+	case errors.As(err, &reported): // including this hint
 	case errors.As(err, &missing):
 		name = missing.UnknownServer
 	case errors.As(err, &usage):

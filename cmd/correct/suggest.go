@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// UnknownVerb returns a usage error that suggests the verb that was meant.
+// UnknownVerb returns a usage error that suggests the intended verb.
 func (c *Corrector) UnknownVerb(root *cobra.Command, name string) error {
 	first, _, _ := strings.Cut(name, " ")
 	if err := cli.RemovedError(first); err != nil {
@@ -41,8 +41,7 @@ func (c *Corrector) UnknownVerb(root *cobra.Command, name string) error {
 	return fault.Usage("unknown command "+strconv.Quote(name), fix)
 }
 
-// verbForServer returns what can be done with a configured server, or its tool, that was given in the place of a verb;
-// empty where name is neither.
+// verbForServer returns a hint if name is a configured server or its tool instead of a verb, else empty.
 func (c *Corrector) verbForServer(name string) string {
 	if c.Tools.BeginQuietly() != nil {
 		return ""
@@ -61,7 +60,7 @@ func (c *Corrector) verbForServer(name string) string {
 	return ""
 }
 
-// verbsOfOthers says what toolx has for the verbs of other tools.
+// verbsOfOthers has toolx's equivalents of other programs' verbs.
 var verbsOfOthers = []struct{ names, hint string }{
 	{"run exec execute invoke call-tool tool", "toolx call TOOL runs a tool"},
 	{"tools ls list-tools", "toolx list lists the tools"},
@@ -75,7 +74,7 @@ var verbsOfOthers = []struct{ names, hint string }{
 	{"validate check lint test debug", "toolx doctor examines servers and the config"},
 	{"login", "toolx auth login SERVER"},
 	{"logout", "toolx auth logout SERVER"},
-	{"start", "servers are started when they are needed; toolx session start SERVER keeps one running"},
+	{"start", "servers start when they are needed; toolx session start SERVER keeps one running"},
 	{"stop restart", "toolx session stop SERVER, or toolx session restart SERVER"},
 	{"export import", "toolx servers export NAME --to CLIENT; imports in a config uses the servers of other clients"},
 	{"log logs calls", "toolx history lists the logged calls"},
@@ -84,7 +83,7 @@ var verbsOfOthers = []struct{ names, hint string }{
 	{"prompt", "did you mean: toolx prompts"},
 }
 
-// verbOfOthers returns what toolx has for a verb of other tools, empty for any other word.
+// verbOfOthers returns toolx's equivalent of another program's verb, empty for any other word.
 func verbOfOthers(name string) string {
 	for _, other := range verbsOfOthers {
 		if slices.Contains(strings.Fields(other.names), strings.ToLower(name)) {
@@ -94,7 +93,7 @@ func verbOfOthers(name string) string {
 	return ""
 }
 
-// FlagError explains an unknown flag, or a value that a flag cannot have.
+// FlagError explains an unknown flag, or an invalid value of a flag.
 func (c *Corrector) FlagError(cmd *cobra.Command, err error) error {
 	all := cmd.CommandPath() + " --help shows every flag"
 	var missing *pflag.NotExistError
@@ -119,7 +118,7 @@ func (c *Corrector) FlagError(cmd *cobra.Command, err error) error {
 	return fault.Usage(err.Error(), all)
 }
 
-// nearFlag returns the flag that a misspelt one most likely means, or empty.
+// nearFlag returns the flag that the user probably misspelt, or empty.
 func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 	name := missing.GetSpecifiedName()
 	if whole := strings.TrimLeft(missing.GetSpecifiedShortnames(), "-"); whole != "" { // -json is j, s, o, n
@@ -143,7 +142,7 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 	return ""
 }
 
-// invalidValue says what a flag takes instead of its value.
+// invalidValue returns an error with the values that a flag accepts.
 func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
 	flag, value := "--"+invalid.GetFlag().Name, strconv.Quote(invalid.GetValue())
 	var usage *fault.UsageError

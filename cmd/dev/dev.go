@@ -35,7 +35,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Options say which server is being developed, and what is done after each start.
+// Options are the server under development, and what to do after each start.
 type Options struct {
 	Flags   *cli.Flags
 	Tools   *toolset.Opener
@@ -95,7 +95,7 @@ Exit codes: 2 wrong usage, an unknown server, or nothing to watch, 130 Ctrl-C.`,
 
 // Run starts the server, and again after each change of its files, until ctx ends.
 func Run(ctx context.Context, o Options) error {
-	o.Flags.NoSession = true // it must be the program as it is now
+	o.Flags.NoSession = true // a session would run an older version
 	d, err := newDevelopment(o)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ type development struct {
 	findings []check.Finding // of the last examination
 }
 
-// newDevelopment reads the config and everything that the options name. All errors are usage errors.
+// newDevelopment reads the config and everything else that the options name. All errors are usage errors.
 func newDevelopment(o Options) (*development, error) {
 	d := &development{tools: o.Tools, results: o.Printer, noDoctor: o.noDoctor, json: o.json}
 	for _, text := range o.calls {
@@ -178,7 +178,7 @@ func newDevelopment(o Options) (*development, error) {
 		return nil, err
 	}
 	if len(names) != 1 {
-		return nil, fault.Usage("one server at a time is developed, and the config has "+strings.Join(names, ", "),
+		return nil, fault.Usage("toolx dev runs one server, and the config has several: "+strings.Join(names, ", "),
 			"toolx dev SERVER")
 	}
 	d.server = d.box.Server(names[0])
@@ -186,9 +186,9 @@ func newDevelopment(o Options) (*development, error) {
 	return d, err
 }
 
-// sources are the files that a server which is being developed is made from.
+// sources are the files of a server under development.
 type sources struct {
-	folder string   // absolute: that in which it is started
+	folder string   // in which the server is started; absolute
 	files  []string // its program
 }
 
@@ -196,7 +196,7 @@ type sources struct {
 func sourcesOf(server *config.Server) (sources, error) {
 	if server.URL != "" {
 		return sources{}, fault.Usage(
-			"server "+strconv.Quote(server.Name)+" is reached by an address: toolx does not start it",
+			"server "+strconv.Quote(server.Name)+" has an address, so toolx does not start it",
 			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
 	}
 	if err := server.CheckConsent(); err != nil {
@@ -210,8 +210,8 @@ func sourcesOf(server *config.Server) (sources, error) {
 	return sources{folder, cmdline.ProgramFiles(launch.Command, launch.Args, folder, launch.Env)}, err
 }
 
-// paths returns the paths to watch: the program's files, the folders of these, and the folder in which the server is
-// started. Folders with more than a server's files are left out.
+// paths returns the paths to watch: the program's files, their folders, and the server's working folder. It leaves out
+// folders with more than a server's files.
 func (s sources) paths() (files, folders []string, err error) {
 	for _, folder := range append([]string{s.folder}, words.Texts(s.files, filepath.Dir)...) {
 		if !crowded(folder) && !slices.Contains(folders, folder) {
@@ -225,16 +225,15 @@ func (s sources) paths() (files, folders []string, err error) {
 	return s.files, folders, nil
 }
 
-// crowded reports whether a folder has the files of many programs: a home, the root, or one that programs are looked up
-// in.
+// crowded reports whether a folder has the files of many programs: a home folder, the root, or a folder in PATH.
 func crowded(folder string) bool {
 	home, _ := os.UserHomeDir()
 	return folder == filepath.Clean(home) || folder == filepath.Dir(folder) ||
 		slices.Contains(filepath.SplitList(os.Getenv("PATH")), folder)
 }
 
-// watch watches the files of a server, and returns what it watches. Where the folders of its program have too many
-// below them, these files alone are watched.
+// watch watches the files of a server, and returns what it watches. If there are too many files below the folders of
+// its program, it watches only the program's files.
 func (s sources) watch() (watch *reload.Watcher, watched []string, err error) {
 	files, folders, err := s.paths()
 	if err != nil {
@@ -250,7 +249,7 @@ func (s sources) watch() (watch *reload.Watcher, watched []string, err error) {
 	return watch, watched, watchError(err)
 }
 
-// watchError returns the error for files that cannot be watched.
+// watchError returns a usage error for files that cannot be watched.
 func watchError(err error) error {
 	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
 		return fault.Usage("cannot watch "+err.Error(), "toolx dev --watch PATH names the files that matter")
@@ -258,7 +257,7 @@ func watchError(err error) error {
 	return err
 }
 
-// SourcesFor watches the files that a server of the config is made from.
+// SourcesFor watches the files of a configured server.
 func SourcesFor(b *toolset.Set, name string) (tui.Sources, error) {
 	made, err := sourcesOf(b.Server(name))
 	if err != nil {
@@ -271,7 +270,7 @@ func SourcesFor(b *toolset.Set, name string) (tui.Sources, error) {
 	return watch, nil
 }
 
-// watch watches the files that the user has named, or else those of the server, and returns what it watches.
+// watch watches the files that the user has named, or otherwise those of the server, and returns what it watches.
 func (d *development) watch(named []string) (watch *reload.Watcher, watched []string, err error) {
 	if len(named) == 0 {
 		return d.made.watch()
@@ -280,7 +279,7 @@ func (d *development) watch(named []string) (watch *reload.Watcher, watched []st
 	return watch, named, watchError(err)
 }
 
-// relative returns the shortest name of a file for a person in the server's folder.
+// relative returns the shortest name of a file, seen from the server's folder.
 func (d *development) relative(path string) string {
 	if short, err := filepath.Rel(d.made.folder, path); err == nil && filepath.IsLocal(short) {
 		path = short
@@ -288,7 +287,7 @@ func (d *development) relative(path string) string {
 	return render.Safe(path)
 }
 
-// maxDevLine is the length in bytes of the longest line about a server.
+// maxDevLine is the most bytes of a line about a server.
 const maxDevLine = 500
 
 // devLine is a line of --json.
@@ -308,8 +307,8 @@ func (d *development) print(format string, args ...any) error {
 	return err
 }
 
-// life starts the server and does all that is done after a start; then it waits until ctx ends, or the server does. The
-// error is that of stdout.
+// life starts the server and does everything that follows a start; then it waits until ctx or the server ends. The
+// error comes from stdout.
 func (d *development) life(ctx context.Context) error {
 	session, err := d.box.Pool.Open(ctx, d.server.Name)
 	if ctx.Err() != nil {
@@ -342,16 +341,16 @@ func (d *development) life(ctx context.Context) error {
 		return nil
 	case <-session.Done():
 	}
-	return d.tellEnd(session)
+	return d.reportEnd(session)
 }
 
-// tellEnd reports a server that has exited.
-func (d *development) tellEnd(session *protocol.Session) error {
+// reportEnd reports a server that has exited.
+func (d *development) reportEnd(session *protocol.Session) error {
 	d.tools.Out.ShowError(d.tools.Out.Masked(session.Err()))
-	return d.print("ended; it is started again when a file changes")
+	return d.print("exited; toolx restarts it when a file changes")
 }
 
-// compare prints which tools are new, gone or different since the last list. The first list has nothing to differ from.
+// compare prints which tools were added, removed or changed since the last list. For the first list it prints nothing.
 func (d *development) compare(tools []*exec.Tool) error {
 	before, first := d.last, !d.listed
 	d.last, d.listed = tools, true
@@ -366,7 +365,7 @@ func (d *development) compare(tools []*exec.Tool) error {
 	return nil
 }
 
-// makeCalls makes the calls of --call, and prints their results.
+// makeCalls runs the calls in --call, and prints their results.
 func (d *development) makeCalls(ctx context.Context) error {
 	for _, call := range d.calls {
 		if target := d.toolNamed(call.Tool); target != nil {
@@ -378,7 +377,7 @@ func (d *development) makeCalls(ctx context.Context) error {
 		}
 		result.Err = d.tools.Out.Masked(result.Err)
 		as := render.ResultOptions{Format: render.FormatText, Screen: d.tools.Out.OutScreen()}
-		if d.json { // which has failures too
+		if d.json { // JSON includes failures
 			as.Format = render.FormatJSON
 			if err := d.results.Write(ctx, result, as); err != nil {
 				return err
@@ -403,7 +402,7 @@ func (d *development) makeCalls(ctx context.Context) error {
 	return nil
 }
 
-// toolNamed returns the server's tool of a name, with or without the server's before it.
+// toolNamed returns the server's tool with a name, which may start with the server's name.
 func (d *development) toolNamed(name string) *exec.Tool {
 	session := d.box.Pool.Session(d.server.Name)
 	if session == nil {
@@ -417,8 +416,8 @@ func (d *development) toolNamed(name string) *exec.Tool {
 	return nil
 }
 
-// examine lets the doctor examine the server in processes of its own, and prints what it finds now and has not found
-// before, and what it finds no more: errors and warnings.
+// examine lets the doctor examine the server in separate processes, and prints new and fixed findings: errors and
+// warnings.
 func (d *development) examine(ctx context.Context) error {
 	if d.noDoctor {
 		return nil
@@ -441,7 +440,7 @@ func (d *development) examine(ctx context.Context) error {
 		}
 	}
 	if report.Status == doctor.StatusUnreachable {
-		d.findings = append(findings, before...) // what else there is could not be seen
+		d.findings = append(findings, before...) // the examination is incomplete
 		return nil
 	}
 	for _, f := range before {

@@ -29,7 +29,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Options say what is examined, how it is judged, and how that is reported.
+// Options say what to examine, which findings to report, and how.
 type Options struct {
 	Out   *streams.Streams
 	Flags *cli.Flags
@@ -95,7 +95,7 @@ baseline, 124 timeout, 130 interrupted.`,
 	return cmd
 }
 
-// reportFlags has the flags that print the report in another form than text.
+// reportFlags has the flags that print the report in a form other than text.
 var reportFlags = []struct {
 	format report.Format
 	usage  string
@@ -123,7 +123,7 @@ func (o *Options) declare(flags *pflag.FlagSet) {
 		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
 }
 
-// check refuses values that cannot be meant, and takes the one form of output.
+// check refuses invalid values, and sets the form of output.
 func (o *Options) check(flags *pflag.FlagSet) error {
 	o.format = report.Text
 	for _, form := range reportFlags {
@@ -149,7 +149,7 @@ func (o *Options) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// unknownCheck is the error for an id that no check has.
+// unknownCheck returns the error for an unknown check id.
 func unknownCheck(id string) error {
 	if err := cli.RemovedCheck(id); err != nil {
 		return err
@@ -158,7 +158,7 @@ func unknownCheck(id string) error {
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix
 	}
-	return fault.Usage("no check is called "+strconv.Quote(id), fix)
+	return fault.Usage("no check named "+strconv.Quote(id), fix)
 }
 
 // severity returns the one that --fail-on names, empty for never.
@@ -166,13 +166,13 @@ func (o *Options) severity() check.Severity {
 	switch o.failOn {
 	case "never":
 		return ""
-	case "warn": // --log-level has that word
+	case "warn": // as in --log-level
 		return check.Warning
 	}
 	return check.Severity(o.failOn)
 }
 
-// Run examines, judges, accepts what the baseline knows, and reports.
+// Run examines servers, removes findings that the baseline accepts, and reports the rest.
 func Run(ctx context.Context, o Options) error {
 	switch {
 	case o.listChecks:
@@ -217,8 +217,7 @@ func Run(ctx context.Context, o Options) error {
 	return verdictOf(judged, o.severity())
 }
 
-// verdictOf returns a report as an error that decides the exit code; nil where all is well. The user has been told of
-// everything else.
+// verdictOf returns an error that sets the exit code for a report; nil if all is well. The report has everything else.
 func verdictOf(judged *doctor.Report, failOn check.Severity) error {
 	kind, bad := map[string]fault.Kind{
 		doctor.StatusUsage:       fault.KindUsage,

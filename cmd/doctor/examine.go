@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/doctor"
 )
 
-// examination returns the options of the doctor that do not depend on who asks for it.
+// examination returns the options of the doctor that are the same for all callers.
 func examination(a *toolset.Opener) doctor.Options {
 	return doctor.Options{
 		Limit:     a.Flags.StartTimeout,
@@ -21,7 +21,7 @@ func examination(a *toolset.Opener) doctor.Options {
 	}
 }
 
-// ExamineOne lets the doctor examine one server, in sessions of its own.
+// ExamineOne lets the doctor examine one server, in separate sessions.
 func ExamineOne(ctx context.Context, b *toolset.Set, name string) (*doctor.Report, error) {
 	list, err := cli.ServersNamed(b.Config().Servers, []string{name})
 	if err != nil {

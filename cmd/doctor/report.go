@@ -21,14 +21,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// reportFile is a file that takes the doctor's report beside stdout (--report).
+// reportFile is a file for a copy of the doctor's report (--report).
 type reportFile struct {
 	format report.Format
 	name   string
 	file   *os.File
 }
 
-// readReports reads FORMAT=FILE and opens the files, so that a file that cannot be written ends the visit before a
+// readReports reads FORMAT=FILE and opens the files, so that a file that cannot be written is an error before any
 // server starts. All errors are usage errors.
 func (v *visit) readReports() error {
 	seen := make(map[string]bool)
@@ -47,21 +47,21 @@ func (v *visit) readReports() error {
 		}
 		path := filepath.Clean(name)
 		if seen[path] {
-			return fault.Usage("two reports go to "+name, "give each report a file of its own")
+			return fault.Usage("two reports go to "+name, "give each report its own file")
 		}
 		seen[path] = true
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err != nil {
-			return fault.Usage(fmt.Sprintf("the report cannot be written: %v", err),
-				"give --report a file in a folder that you may write to")
+			return fault.Usage(fmt.Sprintf("cannot write the report: %v", err),
+				"give --report a file in a writable folder")
 		}
-		v.tools.OnClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
+		v.tools.OnClose(func(context.Context) { _ = file.Close() }) // it was closed already if it was written
 		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
 	}
 	return nil
 }
 
-// writeReports replaces the content of each file by the report, whose secrets are masked.
+// writeReports replaces the content of each file with the report, in which secrets are masked.
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {
@@ -78,7 +78,7 @@ func (v *visit) writeReports(judged *doctor.Report) error {
 	return errors.Join(errs...)
 }
 
-// reportOptions returns how a report is written in a format.
+// reportOptions returns the options for writing a report in a format.
 func reportOptions(o *streams.Streams, format report.Format, failOn check.Severity) report.Options {
 	return report.Options{
 		Format: format, Verbose: o.Settings.Verbose, FailOn: failOn,
@@ -92,7 +92,7 @@ func printReport(o *streams.Streams, judged *doctor.Report, format report.Format
 	return report.Write(o.Console.Out, judged, reportOptions(o, format, failOn))
 }
 
-// failedReport returns the report of a visit that could not begin.
+// failedReport returns the report of a run that could not start.
 func failedReport(err error) *doctor.Report {
 	return &doctor.Report{
 		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: fault.HintOf(err),
@@ -100,7 +100,7 @@ func failedReport(err error) *doctor.Report {
 	}
 }
 
-// listChecks lists the checks that --only and --skip leave.
+// listChecks lists the checks that --only and --skip select.
 func listChecks(out *streams.Streams, o Options) error {
 	selection := doctor.Selection{Only: o.only, Skip: o.skip}
 	var checks []check.Check
@@ -115,8 +115,8 @@ func listChecks(out *streams.Streams, o Options) error {
 	return report.Checks(out.Console.Out, checks, out.OutScreen())
 }
 
-// explain shows the page of a check, or what an error message of a client means.
-// Only what looks like an id is taken for one that is misspelt.
+// explain shows the page of a check, or the meaning of a client's error message. It suggests a similar id only for text
+// that looks like an id.
 func explain(o *streams.Streams, options Options) error {
 	what, out, screen := strings.TrimSpace(options.explain), o.Console.Out, o.OutScreen()
 	asJSON := options.format == report.JSON
@@ -133,13 +133,13 @@ func explain(o *streams.Streams, options Options) error {
 	case known:
 		return report.Diagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
-		return fault.Usage("toolx does not know the message "+strconv.Quote(words.Clip(what, 80)),
-			"toolx doctor -- COMMAND… looks at the server itself")
+		return fault.Usage("unknown message "+strconv.Quote(words.Clip(what, 80)),
+			"toolx doctor -- COMMAND… examines the server itself")
 	}
 	return unknownCheck(what)
 }
 
-// PrintFailure prints the JSON report of a visit that could not begin.
+// PrintFailure prints the JSON report of a run that could not start.
 func PrintFailure(o *streams.Streams, err error) error {
 	return printReport(o, failedReport(o.Masked(err)), report.JSON, "")
 }

@@ -35,18 +35,18 @@ type visit struct {
 	tools     *toolset.Opener
 	options   Options
 	config    *config.Config // nil for a server on the command line
-	configErr error          // why it could not be read
+	configErr error          // why the config could not be read
 	servers   []*config.Server
 	whole     bool // all servers and the config, not some of them
 	calls     []evidence.Call
 	safe      bool // --call safe
 	environ   []string
 	selection doctor.Selection
-	baseline  *doctor.Baseline // nil where none was given
+	baseline  *doctor.Baseline // nil if none was given
 	reports   []reportFile
 }
 
-// newVisit reads the config and everything else that the options name. All errors are usage errors.
+// newVisit reads the config and the files that the options name. All errors are usage errors.
 func newVisit(o Options) (*visit, error) {
 	v := &visit{tools: o.Tools, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
 	for _, step := range []func() error{
@@ -59,15 +59,15 @@ func newVisit(o Options) (*visit, error) {
 	return v, nil
 }
 
-// chooseServers finds what is examined: the command after --, else the named servers, disabled or not, else all that
-// are not disabled.
+// chooseServers finds the servers to examine: the command after --, else the named servers, disabled or not, else all
+// that are not disabled.
 func (v *visit) chooseServers() error {
 	adHoc, err := v.tools.Flags.AdHoc(v.options.command)
 	if err != nil {
 		return err
 	}
 	if adHoc != nil && len(v.options.servers) > 0 {
-		return fault.Usage("a server's name and --url do not go together",
+		return fault.Usage("cannot combine a server's name and --url",
 			"toolx doctor SERVER, or toolx doctor --url URL")
 	}
 	if adHoc != nil {
@@ -76,7 +76,7 @@ func (v *visit) chooseServers() error {
 	}
 	loaded, err := v.tools.Consent.LoadConfig()
 	if err != nil {
-		v.configErr = err // which is a finding
+		v.configErr = err // it becomes a finding
 		return nil
 	}
 	v.config = loaded
@@ -85,7 +85,7 @@ func (v *visit) chooseServers() error {
 		return err
 	}
 	for _, name := range cli.Distinct(names) {
-		const fix = "toolx doctor -- COMMAND… examines a server that no config names"
+		const fix = "toolx doctor -- COMMAND… examines a server that is not in the config"
 		server, err := cli.ServerNamed(loaded.Servers, name, fix)
 		if err != nil {
 			return err
@@ -104,8 +104,8 @@ func (v *visit) chooseServers() error {
 	return nil
 }
 
-// leaveUntrusted leaves out the servers that wait for the user's consent. That is an error where one of them was named,
-// or no other is there.
+// leaveUntrusted leaves out the servers that need the user's consent. It returns an error if one of them was named, or
+// if there are no others.
 func (v *visit) leaveUntrusted(ctx context.Context) error {
 	if err := v.tools.Consent.Ask(ctx, v.servers...); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 	return nil
 }
 
-// readCalls reads "TOOL {json}" and finds the server that each is for; "safe" alone lets the doctor choose.
+// readCalls reads "TOOL {json}" and finds the server of each tool; with "safe", the doctor chooses the calls.
 func (v *visit) readCalls() error {
 	var names []string
 	for _, server := range v.servers {
@@ -148,7 +148,7 @@ func (v *visit) readCalls() error {
 		if server := exec.ServerOf(tool, names); server != "" {
 			call.Server = server
 		} else if len(v.servers) > 1 {
-			return fault.Usage("--call "+strconv.Quote(text)+" does not say which server is meant",
+			return fault.Usage("--call "+strconv.Quote(text)+" does not name the server",
 				"--call 'SERVER__"+tool+" …', with SERVER one of: "+strings.Join(names, ", "))
 		}
 		v.calls = append(v.calls, call)
@@ -156,7 +156,7 @@ func (v *visit) readCalls() error {
 	return nil
 }
 
-// ReadToolCall reads the value of a --call: a tool's name, and a JSON object of arguments, which may be left out.
+// ReadToolCall reads the value of --call: a tool's name and optionally a JSON object of arguments.
 func ReadToolCall(text string) (tool string, arguments json.RawMessage, err error) {
 	tool, given, _ := strings.Cut(strings.TrimSpace(text), " ")
 	arguments = json.RawMessage(cmp.Or(strings.TrimSpace(given), "{}"))
@@ -184,7 +184,7 @@ func (v *visit) readSeverities() error {
 	v.selection.Severities = make(map[string]check.Severity)
 	for _, id := range slices.Sorted(maps.Keys(v.config.Doctor.Severity)) {
 		if _, found := doctor.Find(id); !found {
-			text := fmt.Sprintf("%s: doctor.severity: no check is called '%s'",
+			text := fmt.Sprintf("%s: doctor.severity: no check named '%s'",
 				v.config.Doctor.Origins[id], id)
 			if near := doctor.Near(id); near != "" {
 				text += fmt.Sprintf(", did you mean '%s'?", near)
@@ -213,7 +213,7 @@ func (v *visit) recordEvents() error {
 	return v.tools.Record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
 }
 
-// examine starts the servers and judges the evidence.
+// examine starts the servers and evaluates the evidence.
 func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	doing, stop := v.tools.Out.ShowDoing("doctor")
 	options := examination(v.tools)
@@ -244,7 +244,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	return fleet, judged
 }
 
-// accept takes the findings of the baseline out of the report, and writes a new baseline where that was asked for.
+// accept removes the findings in the baseline from the report, and writes a new baseline if requested.
 func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 	file := v.options.writeBaseline
 	if file == "" {
@@ -254,7 +254,7 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 		return nil
 	}
 	if judged.Status != doctor.StatusHealthy && judged.Status != doctor.StatusProblems {
-		v.tools.Out.Log.Warn(file + " was not written: not everything was examined")
+		v.tools.Out.Log.Warn(file + " was not written, because not everything was examined")
 		return nil
 	}
 	severity := check.Warning
@@ -274,15 +274,15 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 	for _, pins := range written.Tools {
 		tools += len(pins)
 	}
-	v.tools.Out.Say("%s: %s and %s; give each finding its reason",
+	v.tools.Out.Say("%s: %s and %s; add a reason to each finding",
 		render.Safe(file), words.Count(len(written.Findings), "finding"), words.Count(tools, "tool"))
 	written.File = file
 	written.Apply(judged)
 	return nil
 }
 
-// earlierBaseline returns the baseline whose reasons are kept: the one that was given, else the one in the file that
-// will be written, nil where there is none. It does not overwrite a file that is something else.
+// earlierBaseline returns the baseline whose reasons to keep: the given one, else the one in the file to write, or nil
+// if there is none. It returns an error if that file is not a baseline.
 func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
 	if v.baseline != nil {
 		return v.baseline, nil

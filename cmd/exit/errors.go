@@ -1,4 +1,4 @@
-// Package exit says with which code toolx exits, and has the errors that carry it.
+// Package exit has toolx's exit codes, and the errors that carry them.
 package exit
 
 import (
@@ -23,7 +23,7 @@ const (
 	Interrupted    = 130
 )
 
-// CodeOf is the only place where an error becomes a number.
+// CodeOf returns the exit code for an error. Nothing else maps errors to exit codes.
 func CodeOf(err error) int {
 	if err == nil || console.IsBrokenPipe(err) {
 		return exitOK
@@ -40,14 +40,14 @@ func CodeOf(err error) int {
 	return exitUnforeseen
 }
 
-// Failure gives an error a kind, and a hint where hint is not empty.
+// Failure is an error with a kind, and with a hint if hint is not empty.
 type Failure struct {
 	error
 	kind fault.Kind
 	hint string
 }
 
-// Fail gives an error a kind, and a hint where hint is not empty.
+// Fail returns err with a kind, and with a hint if hint is not empty.
 func Fail(err error, kind fault.Kind, hint string) error { return &Failure{err, kind, hint} }
 
 func (e *Failure) Unwrap() error { return e.error }
@@ -58,7 +58,7 @@ func (e *Failure) Kind() fault.Kind { return e.kind }
 // Hint implements the interface that fault.HintOf looks for.
 func (e *Failure) Hint() string { return cmp.Or(e.hint, fault.HintOf(e.error)) }
 
-// Usage makes a usage error of one whose package does not know kinds.
+// Usage turns an error from a package without kinds into a usage error.
 func Usage(err error) error { return Fail(err, fault.KindUsage, "") }
 
 // Status ends toolx with an exit code and no message: that of a server, or of a mock that is set to crash.
@@ -66,10 +66,10 @@ type Status struct{ Code int }
 
 func (e *Status) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
 
-// ReportedError is an error that the user has been told of, so only its exit code is left.
+// ReportedError is an error that was already reported to the user, so it only sets the exit code.
 type ReportedError struct{ error }
 
-// Reported marks an error as one that the user has been told of.
+// Reported marks an error as already reported to the user.
 func Reported(err error) error { return &ReportedError{err} }
 
 func (e *ReportedError) Unwrap() error { return e.error }

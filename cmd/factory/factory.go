@@ -1,5 +1,5 @@
-// Package factory makes what commands depend on. A constructor of a command takes a Factory and puts what the command
-// uses into its options; nothing else sees the Factory.
+// Package factory makes the dependencies of commands. A command's constructor takes a Factory and puts what the command
+// needs into its options; no other code uses the Factory.
 package factory
 
 import (
@@ -17,22 +17,22 @@ import (
 	"toolx/pkg/tui"
 )
 
-// Factory holds what commands depend on, each part with one job.
+// Factory has the dependencies of commands, each with one job.
 type Factory struct {
 	Out       *streams.Streams   // writes to stdout, stderr and the log
 	Flags     *cli.Flags         // the flags of every command
-	Line      *cli.CommandLine   // what was typed
+	Line      *cli.CommandLine   // the command line as typed
 	Bus       *exec.Bus          // carries events
-	Keyboard  *person.Keyboard   // asks the person at the terminal
+	Keyboard  *person.Keyboard   // asks the user at the terminal
 	Consent   *person.Consent    // reads the config, and asks for consent to it
 	Logins    *person.Logins     // puts access tokens on requests
 	Tools     *toolset.Opener    // opens servers and tools
 	Printer   *request.Printer   // prints results
-	Requests  *request.Sender    // sends requests and prints the replies
-	Corrector *correct.Corrector // finds what a wrong command line means
+	Requests  *request.Sender    // sends requests and prints the responses
+	Corrector *correct.Corrector // corrects wrong command lines
 	// ShowTUI shows the terminal interface; it is tui.Run.
 	ShowTUI func(context.Context, tui.Options) error
-	// PassSignals says that a signal is not for toolx: the proxy passes it on to its server.
+	// PassSignals reports whether signals are not for toolx: the proxy passes them on to its server.
 	PassSignals *atomic.Bool
 }
 

@@ -1,5 +1,4 @@
-// Package help shows what toolx can do: all commands in groups, one command, the common flags, a page, or all of it as
-// JSON.
+// Package help shows help: all commands in groups, one command, the common flags, a page, or everything as JSON.
 package help
 
 import (
@@ -15,7 +14,7 @@ import (
 	"toolx/docs"
 )
 
-// groups are the commands in the order in which the help shows them.
+// groups returns the commands in the order of the help.
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"Use tools", "list show call ask tui"},
@@ -35,7 +34,7 @@ const maxWidth = 100
 // flagsTopic is the topic that shows the common flags.
 const flagsTopic = "flags"
 
-// New returns "toolx help", which shows the help of a command, or a page about something else.
+// New returns the command help, which shows the help of a command or a page on a topic.
 func New(f *factory.Factory) *cobra.Command {
 	asJSON := false
 	topics := append(docs.Topics(), flagsTopic)
@@ -86,7 +85,7 @@ func Show(cmd *cobra.Command, _ []string) {
 	if !cmd.HasParent() {
 		text = ofRoot(cmd)
 	}
-	_, _ = io.WriteString(cmd.OutOrStdout(), text) // a closed pipe wants no help
+	_, _ = io.WriteString(cmd.OutOrStdout(), text) // a closed pipe is not an error
 }
 
 // ofRoot returns the help of toolx itself.

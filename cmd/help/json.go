@@ -26,25 +26,25 @@ type helpDocument struct {
 }
 
 type verbHelp struct {
-	Name      string            `json:"name"` // with those above it: "session start"
+	Name      string            `json:"name"` // with its parents: "session start"
 	Usage     string            `json:"usage"`
 	Short     string            `json:"short"`
 	Long      string            `json:"long,omitempty"`
 	Examples  []string          `json:"examples,omitempty"`
 	ExitCodes map[string]string `json:"exit_codes,omitempty"`
-	Flags     []flagHelp        `json:"flags,omitempty"` // besides those of every verb
+	Flags     []flagHelp        `json:"flags,omitempty"` // without the common flags
 }
 
 type flagHelp struct {
 	Name    string `json:"name"`
 	Short   string `json:"short,omitempty"`
 	Type    string `json:"type"`
-	Value   string `json:"value,omitempty"` // the name of what it takes
+	Value   string `json:"value,omitempty"` // the placeholder of its value
 	Default string `json:"default,omitempty"`
 	Usage   string `json:"usage"`
 }
 
-// printJSON prints what toolx can do as data: all of it in brief, or one verb with those below it in full.
+// printJSON prints the help as JSON: all verbs in brief, or one verb and its subcommands in full.
 func printJSON(out *streams.Streams, of *cobra.Command) error {
 	document := helpDocument{Version: build.Version(), Verbs: helpOfVerbs(of, of.HasParent())}
 	if !of.HasParent() {
@@ -58,8 +58,8 @@ func printJSON(out *streams.Streams, of *cobra.Command) error {
 	return render.Document(out.Console.Out, text, out.OutScreen())
 }
 
-// helpOfVerbs returns the help of a verb that does something itself, and of those below it, by name; with explanations
-// and examples where it is to be in full.
+// helpOfVerbs returns the help of a verb, if it does something without a subcommand, and of its subcommands, by name.
+// full adds explanations and examples.
 func helpOfVerbs(verb *cobra.Command, full bool) []verbHelp {
 	var all []verbHelp
 	if verb.HasParent() && !verb.Hidden && verb.Runnable() {
@@ -93,7 +93,7 @@ func examplesOf(text string) []string {
 	return lines
 }
 
-// exitCodesIn returns what the help of a verb says of its exit codes, by code: "Exit codes: 0 success, 2 wrong usage."
+// exitCodesIn returns the exit codes in the help of a verb with their meanings: "Exit codes: 0 success, 2 wrong usage."
 func exitCodesIn(long string) map[string]string {
 	_, text, found := strings.Cut(long, "Exit codes: ")
 	if !found {

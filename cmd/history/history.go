@@ -63,7 +63,7 @@ A call keeps its number until the oldest part of the log is deleted.
 	return cmd
 }
 
-// needsNothingOr refuses arguments of a verb that has subcommands and does something without one.
+// needsNothingOr refuses arguments of a verb that works with or without a subcommand.
 func needsNothingOr(unknown, fix string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -73,7 +73,7 @@ func needsNothingOr(unknown, fix string) cobra.PositionalArgs {
 	}
 }
 
-// listOptions say which calls are listed.
+// listOptions say which calls to list.
 type listOptions struct {
 	Out *streams.Streams
 
@@ -100,7 +100,7 @@ func newHistoryListCommand(f *factory.Factory, run cli.RunFunc[listOptions]) *co
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List logged calls, like toolx history",
-		Long:  "List the calls of the execution log, the newest last.\n\n" + historyExits,
+		Long:  "List the calls in the execution log, newest last.\n\n" + historyExits,
 		Args:  cli.NoArguments,
 		RunE:  cli.Run(&o, run, o.check),
 	}
@@ -143,7 +143,7 @@ func RunList(_ context.Context, o listOptions) error {
 	return o.Out.PrintTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
 }
 
-// historyRow returns the fields of a call: for people on a terminal, whole in a pipe.
+// historyRow returns the fields of a call: shortened on a terminal, complete in a pipe.
 func historyRow(o *streams.Streams, call history.Call) []string {
 	outcome, at, arguments := "ok", call.Time.UTC().Format(time.RFC3339), string(call.Arguments)
 	if !call.Success {
@@ -151,7 +151,7 @@ func historyRow(o *streams.Streams, call history.Call) []string {
 	}
 	if o.OutScreen().TTY {
 		at = call.Time.Local().Format("2006-01-02 15:04:05")
-		const others = 72 // columns of the other fields, as a rule
+		const others = 72 // usual columns of the other fields
 		arguments = words.Clip(arguments, max(20, o.Console.Width-others))
 	}
 	tool := call.Tool
@@ -163,10 +163,10 @@ func historyRow(o *streams.Streams, call history.Call) []string {
 }
 
 func historyUnreadable(err error) error {
-	return fault.Usage("the execution log cannot be read: "+fault.Reason(err), "see "+stores.History())
+	return fault.Usage("cannot read the execution log: "+fault.Reason(err), "see "+stores.History())
 }
 
-// oneOptions name one call.
+// oneOptions select one call.
 type oneOptions struct {
 	Out *streams.Streams
 
@@ -188,7 +188,7 @@ func (o *oneOptions) take(verb string, args []string) error {
 	return nil
 }
 
-// call returns the call that is meant.
+// call returns the selected call.
 func (o *oneOptions) call() (*history.Call, error) {
 	call, err := history.Find(stores.History(), o.number)
 	if err != nil {
@@ -240,7 +240,7 @@ func runHistoryShow(_ context.Context, o oneOptions) error {
 	return o.Out.PrintTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
-// logged returns a value of the log on one line, with the size of one that was cut.
+// logged returns a value from the log on one line, with its size if it was cut.
 func logged(value json.RawMessage, size int64) string {
 	if len(value) == 0 {
 		return ""
@@ -267,13 +267,13 @@ func newHistoryClearCommand(f *factory.Factory, run cli.RunFunc[clearOptions]) *
 func runHistoryClear(_ context.Context, o clearOptions) error {
 	calls, err := history.Clear(stores.History())
 	if err != nil {
-		return fault.Usage("the execution log cannot be removed: "+fault.Reason(err), "see "+stores.History())
+		return fault.Usage("cannot remove the execution log: "+fault.Reason(err), "see "+stores.History())
 	}
 	o.Out.Say("removed %s", words.Count(calls, "call"))
 	return nil
 }
 
-// rerunOptions say which call is made again, and how.
+// rerunOptions say which call to run again, and how.
 type rerunOptions struct {
 	Out      *streams.Streams
 	Tools    *toolset.Opener
@@ -312,7 +312,7 @@ the log masked or cut cannot be sent again.
 	return cmd
 }
 
-// runHistoryRerun makes a logged call as toolx call and its like do.
+// runHistoryRerun runs a logged call like toolx call, or like the command that made it.
 func runHistoryRerun(ctx context.Context, o rerunOptions) error {
 	logged, err := o.oneOptions.call()
 	if err != nil {
@@ -340,24 +340,24 @@ func runHistoryRerun(ctx context.Context, o rerunOptions) error {
 	})
 }
 
-// rerunnable returns why a call cannot be made again from what the log has.
+// rerunnable returns why a call cannot be run again from the log.
 func rerunnable(call *history.Call) error {
 	say := func(why, fix string) error { return fault.Usage(fmt.Sprintf("call %d %s", call.Number, why), fix) }
 	switch {
 	case !slices.Contains([]string{"", "resources/read", "prompts/get"}, call.Method):
-		return say("was "+call.Method+", which is not made again", "toolx raw SERVER "+call.Method+" --args JSON")
+		return say("was "+call.Method+", which cannot be rerun", "toolx raw SERVER "+call.Method+" --args JSON")
 	case call.IsCut():
-		return say("has arguments that the log does not hold whole",
+		return say("has arguments that the log has cut",
 			"give them: "+exec.PasteLine("toolx", "call", call.Tool, "--args", "@FILE"))
 	case call.IsMasked():
-		return say("has secrets that the log masks", "put them in the place of "+mask.Mask+": "+
+		return say("has secrets that the log masks", "put them in place of "+mask.Mask+": "+
 			exec.PasteLine("toolx", "call", call.Tool, "--args", string(call.Arguments)))
 	}
 	return nil
 }
 
-// findLoggedServer sets what reaches the server of a call: its command line or address where that was no config's. It
-// warns of a server that the config here does not have.
+// findLoggedServer sets the command line or address of a call's server if no config has it. It warns if this config
+// does not have the server.
 func findLoggedServer(a *toolset.Opener, call *history.Call, o *call.Options) error {
 	if len(o.Server) > 0 || a.Flags.URL != "" || call.Server == "" {
 		return nil
@@ -369,7 +369,7 @@ func findLoggedServer(a *toolset.Opener, call *history.Call, o *call.Options) er
 			a.Out.Log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
 				call.Number, call.Server))
 		}
-		return nil // the call itself says what is wrong with a config
+		return nil // the call itself reports problems of a config
 	}
 	if correct.MisplacedAs(call.Program) == correct.InURL {
 		a.Flags.URL = call.Program
@@ -378,15 +378,15 @@ func findLoggedServer(a *toolset.Opener, call *history.Call, o *call.Options) er
 	commands := cmdline.ShellCommands(call.Program)
 	if len(commands) != 1 || exec.PasteLine(commands[0].Words...) != call.Program ||
 		strings.Contains(call.Program, mask.Mask) {
-		return fault.Usage(fmt.Sprintf("the log does not hold the whole command line of call %d: %s", call.Number,
+		return fault.Usage(fmt.Sprintf("the log does not have the full command line of call %d: %s", call.Number,
 			call.Program), fmt.Sprintf("toolx history rerun %d -- COMMAND…", call.Number))
 	}
 	o.Server = commands[0].Words
 	return nil
 }
 
-// loggedTool returns the name by which a logged call's tool is found. One of toolx's own has no server, and must not
-// become a server's of the same name.
+// loggedTool returns the name for finding a logged call's tool. One of toolx's own tools has no server, and must not be
+// confused with a server's tool of the same name.
 func loggedTool(call *history.Call) string {
 	found := call.Success || slices.Contains([]fault.Kind{
 		fault.KindTool, fault.KindInvalidArguments, fault.KindTimeout, fault.KindInterrupted,

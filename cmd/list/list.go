@@ -1,4 +1,4 @@
-// Package list has the commands that show what servers list.
+// Package list has the commands that list tools, resources and prompts.
 package list
 
 import (
@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Options say what is listed and how.
+// Options say what to list and how.
 type Options struct {
 	Out       *streams.Streams
 	Tools     *toolset.Opener
@@ -76,7 +76,7 @@ tool matches, 4 no server answered; with --strict, any server did not.`,
 	return cmd
 }
 
-// Run opens every server, in parallel, and lists what answered.
+// Run opens all servers in parallel, and lists the tools of those that answer.
 func Run(ctx context.Context, o Options) error {
 	o.answers.Listing = true
 	box, err := o.Tools.Open(toolset.Options{Server: o.server, Answers: &o.answers, Guards: o.guards})
@@ -117,8 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	return failure
 }
 
-// openListed opens what a list is made of: the servers, or the catalogues. listed holds the times of what catalogues
-// have, by server.
+// openListed opens the servers or the catalogues to list. listed has the times of catalogues, by server.
 func openListed(
 	ctx context.Context, b *toolset.Set, o Options, filter toolset.Filter,
 ) ([]servers.Opened, map[string]time.Time, error) {
@@ -140,9 +139,9 @@ func openListed(
 	return opened, b.AddStale(opened, "tools", b.TakeTools), nil
 }
 
-// groupsOf returns the tools that match: those of the config, then server by server, then the built-in ones, which are
-// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Where the command line
-// says which servers there are, toolx's own are left out.
+// groupsOf returns the tools that match: those of the config, then server by server, then the built-in ones, which take
+// one line unless there are no others or a pattern matches them. In JSON, toolx's own tools are one group. If the
+// command line selects the servers, toolx's own tools are left out.
 func groupsOf(
 	b *toolset.Set, opened []servers.Opened, listed map[string]time.Time, o Options, filter toolset.Filter,
 ) []render.Group {

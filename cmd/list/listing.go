@@ -26,7 +26,7 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// listingOptions say what of a server's lists beside tools is shown, and how.
+// listingOptions say what to show of a list other than tools, and how.
 type listingOptions struct {
 	Out       *streams.Streams
 	Tools     *toolset.Opener
@@ -40,7 +40,7 @@ type listingOptions struct {
 	answers  person.AnswerFlags
 }
 
-// Listing is one kind of list that servers have.
+// Listing is a kind of list that servers have.
 type Listing struct {
 	Noun   string // its plural ends in s
 	Verb   []string
@@ -51,7 +51,7 @@ type Listing struct {
 	Entry  func(definition json.RawMessage) render.Entry
 }
 
-// NewListing returns the command that lists what c describes; run runs it.
+// NewListing returns the command for the kind of list c; run runs it.
 func NewListing(
 	f *factory.Factory, c Listing, short string, run func(context.Context, listingOptions, Listing) error,
 ) *cobra.Command {
@@ -79,7 +79,7 @@ nothing matches, 4 no server answered; with --strict, any server did not.`,
 	return cmd
 }
 
-// RunListing opens every server, in parallel, and lists what they have.
+// RunListing opens all servers in parallel, and lists what they have.
 func RunListing(ctx context.Context, o listingOptions, c Listing) error {
 	box, err := o.Tools.Open(toolset.Options{Server: o.server, ReportFailures: true, Answers: &o.answers})
 	if err != nil {
@@ -115,7 +115,7 @@ func RunListing(ctx context.Context, o listingOptions, c Listing) error {
 	if o.json {
 		err = render.CatalogsJSON(o.Out.Console.Out, catalogs, c.Member, o.Out.OutScreen())
 	} else {
-		// stderr has told of those that failed.
+		// Failed servers are on stderr already.
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
 			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(filter.Patterns) > 0
 		})
@@ -171,7 +171,7 @@ func openListing(
 	return opened, catalogs, nil
 }
 
-// named returns what reports whether an entry has a name.
+// named returns a function that reports whether an entry has a name.
 func named(catalogs []render.Catalog) func(name string) bool {
 	return func(name string) bool {
 		return slices.ContainsFunc(catalogs, func(one render.Catalog) bool {
@@ -181,8 +181,7 @@ func named(catalogs []render.Catalog) func(name string) bool {
 	}
 }
 
-// listAll lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
-// did not answer.
+// listAll lists all opened servers in parallel. It reports lists that fail; their servers count as not answering.
 func listAll(
 	ctx context.Context, b *toolset.Set, opened []servers.Opened, filter toolset.Filter, c Listing,
 ) []render.Catalog {
@@ -208,7 +207,7 @@ func listAll(
 	return catalogs
 }
 
-// listOne returns what one server lists, as far as the filter selects it.
+// listOne returns the entries of one server that the filter selects.
 func listOne(
 	ctx context.Context, b *toolset.Set, session *protocol.Session, filter toolset.Filter, c Listing,
 ) ([]render.Entry, error) {
@@ -228,7 +227,7 @@ func listOne(
 	return c.entries(session.Name, slices.Collect(rawjson.EachElement(result.Value)), filter), nil
 }
 
-// entries returns what a server's definitions show, as far as the filter selects it.
+// entries returns the entries for a server's definitions that the filter selects.
 func (c Listing) entries(server string, definitions []json.RawMessage, filter toolset.Filter) []render.Entry {
 	var entries []render.Entry
 	for _, definition := range definitions {

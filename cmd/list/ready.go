@@ -41,7 +41,7 @@ func printReady(b *toolset.Set, o Options, filter toolset.Filter) *readyList {
 		}
 		select {
 		case l.ready <- connected.Server:
-		default: // it has ended and was started again
+		default: // it has restarted
 		}
 	})
 	l.end = sync.OnceFunc(func() {
@@ -68,7 +68,7 @@ func (l *readyList) run() {
 	}
 }
 
-// print prints the tools of a server; one that lists none may list some a moment later.
+// print prints the tools of a server; a server without tools may list some a moment later.
 func (l *readyList) print(server string) {
 	groups := groupsOf(l.box, []servers.Opened{{Server: server}}, nil, l.options, l.filter)
 	groups = slices.DeleteFunc(groups, func(group render.Group) bool {
@@ -82,14 +82,14 @@ func (l *readyList) print(server string) {
 	l.err = l.write(groups)
 }
 
-// write prints groups below those that were printed.
+// write prints groups below the earlier ones.
 func (l *readyList) write(groups []render.Group) error {
 	out := l.box.Out.Console.Out
 	if len(l.printed) > 0 && len(groups) > 0 {
 		fmt.Fprintln(out)
 	}
 	for _, group := range groups {
-		_, _ = toolset.WorkingTools(l.box.Out, group.Tools) // reports those that are broken
+		_, _ = toolset.WorkingTools(l.box.Out, group.Tools) // reports broken tools
 		l.printed = append(l.printed, group.Server)
 	}
 	return render.List(out, groups, l.box.Out.OutScreen())
@@ -108,7 +108,7 @@ func (l *readyList) finish(groups []render.Group) error {
 		return render.Compact(out, groups)
 	}
 	return errors.Join(l.err, l.write(slices.DeleteFunc(groups, func(group render.Group) bool {
-		// stderr has told of those that failed; the built-in tools have no server, like those of the config
+		// failed servers are on stderr already; the built-in tools have no server, like those of the config
 		return group.Err != nil && group.Listed.IsZero() || !group.BuiltIn && slices.Contains(l.printed, group.Server)
 	})))
 }

@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// showOptions say which tool is shown and how.
+// showOptions say which tool to show and how.
 type showOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -64,7 +64,7 @@ reached.`,
 	return cmd
 }
 
-// RunShow opens what the tool needs and prints what is known of it.
+// RunShow opens the tool's server and prints the tool's description.
 func RunShow(ctx context.Context, o showOptions) error {
 	o.answers.Listing = true
 	box, err := o.Tools.Open(toolset.Options{Server: o.server, Answers: &o.answers})
@@ -95,7 +95,7 @@ func RunShow(ctx context.Context, o showOptions) error {
 	return showTool(bounded, box, tool, o)
 }
 
-// showServers prints what is known of each tool of the servers; of the tool that has the server's name alone, if there
+// showServers prints the description of each tool of the servers, or only of the tool with the server's name, if there
 // is one.
 func showServers(ctx context.Context, b *toolset.Set, filter toolset.Filter, o showOptions) error {
 	tools, err := b.OpenTools(ctx, filter, "show")
@@ -119,14 +119,14 @@ func showServers(ctx context.Context, b *toolset.Set, filter toolset.Filter, o s
 	return nil
 }
 
-// showTool prints what is known of a tool.
+// showTool prints the description of a tool.
 func showTool(ctx context.Context, b *toolset.Set, tool *exec.Tool, o showOptions) error {
 	_, err := tool.Schema(ctx)
 	if ended := toolset.Ended(ctx, tool.Name, toolset.SlowSchema); ended != nil {
 		return ended
 	}
 	if err != nil {
-		b.Out.Log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
+		b.Out.Log.Warn("the input schema is broken, so arguments are not checked: " + err.Error())
 	}
 	_, _ = toolset.WorkingTools(b.Out, []*exec.Tool{tool})
 	if o.json {

@@ -25,13 +25,13 @@ import (
 	"toolx/pkg/words"
 )
 
-// AnswerFlags say how a verb answers servers that ask something back.
+// AnswerFlags say how a verb answers requests from servers.
 type AnswerFlags struct {
 	Elicit    string
 	Sampling  string
 	Roots     []string
 	NoBrowser bool
-	// Listing reports whether the verb only lists: it declines sampling that it advertises but where no one can answer.
+	// Listing reports whether the verb only lists: it advertises sampling, but declines it if no one can answer.
 	Listing bool
 }
 
@@ -45,13 +45,13 @@ func (o *AnswerFlags) Declare(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser when a server links to a page")
 }
 
-// Check refuses what no server could be answered with.
+// Check refuses invalid answers.
 func (o *AnswerFlags) Check() error {
 	_, err := ReadScript(o.Elicit)
 	return err
 }
 
-// Opener returns what starts the browser at a page that a server wants the user to visit; nil where the user does that.
+// Opener returns a function that opens a page in the browser for a server; nil if the user opens pages.
 func (o *AnswerFlags) Opener() func(context.Context, string) error {
 	if o.NoBrowser {
 		return nil
@@ -59,13 +59,13 @@ func (o *AnswerFlags) Opener() func(context.Context, string) error {
 	return auth.OpenBrowser
 }
 
-// User is how the user is asked; a function that is nil cannot ask.
+// User has functions that ask the user; a nil function cannot ask.
 type User struct {
 	Elicit func(context.Context, *protocol.Elicitation) (*protocol.Elicited, error)
 	Sample sampleFunc
 }
 
-// AtTerminal returns the person at the terminal, who is asked on stderr; no one where there is none.
+// AtTerminal returns functions that ask the user at the terminal on stderr; all are nil without a terminal.
 func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 	if !k.Out.Person() {
 		return &User{}
@@ -79,8 +79,8 @@ func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
 	return user
 }
 
-// Lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots
-// (--root).
+// Lacking names the capabilities that answers do not advertise to servers, with the flags that add them: elicitation
+// (--elicit) or roots (--root).
 func Lacking(answers protocol.Answers) string {
 	var missing []string
 	for _, one := range []struct {
@@ -101,7 +101,7 @@ func Lacking(answers protocol.Answers) string {
 	return strings.Join(missing, "")
 }
 
-// RootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
+// RootsOf returns the roots for folders and URIs; URIs are unchanged. It returns nil for nil.
 func RootsOf(folders []string) ([]protocol.Root, error) {
 	if folders == nil {
 		return nil, nil
@@ -129,7 +129,7 @@ func RootsOf(folders []string) ([]protocol.Root, error) {
 	return roots, nil
 }
 
-// FoldersOf returns the folders that roots name; nil for nil.
+// FoldersOf returns the folders of roots; nil for nil.
 func FoldersOf(roots []protocol.Root) []string {
 	if roots == nil {
 		return nil
@@ -149,17 +149,17 @@ func FoldersOf(roots []protocol.Root) []string {
 	return folders
 }
 
-// Script answers elicitations without a person (--elicit).
+// Script answers elicitations without asking the user (--elicit).
 type Script struct {
 	mu sync.Mutex
-	// rest are the answers, each an object or a text that names an action. With repeat, the first one answers every
+	// rest are the answers, each an object or the name of an action. With repeat, the first one answers every
 	// elicitation.
 	rest   []json.RawMessage
 	repeat bool
 }
 
-// ReadScript reads the value of --elicit: an object or action for every elicitation, or an array of them for one after
-// the other. It returns nil where the value is empty.
+// ReadScript reads the value of --elicit: an object or action for every elicitation, or an array of them for successive
+// elicitations. It returns nil if the value is empty.
 func ReadScript(text string) (*Script, error) {
 	wrong := func(reason string) error {
 		return fault.Usage("--elicit: "+reason,
@@ -196,7 +196,7 @@ func ReadScript(text string) (*Script, error) {
 
 func isAction(text string) bool { return text == "accept" || text == "decline" || text == "cancel" }
 
-// next returns the answer to one more elicitation, nil where none is left.
+// next returns the answer to the next elicitation, or nil if none is left.
 func (s *Script) next() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,8 +210,8 @@ func (s *Script) next() json.RawMessage {
 	return answer
 }
 
-// Answer answers elicitations by the script. What the script cannot answer is cancelled with a warning, so that a
-// server gets only what it asks for.
+// Answer returns a function that answers elicitations from the script. If the script has no valid answer, it cancels
+// the elicitation with a warning.
 func (s *Script) Answer(bus *exec.Bus) func(context.Context, *protocol.Elicitation) (*protocol.Elicited, error) {
 	return func(_ context.Context, asked *protocol.Elicitation) (*protocol.Elicited, error) {
 		given, err := scripted(asked, s.next())
@@ -231,13 +231,13 @@ func (s *Script) Answer(bus *exec.Bus) func(context.Context, *protocol.Elicitati
 	}
 }
 
-// notice emits a remark on what a server asks, for the log and for the terminal interface.
+// notice emits a remark on a server's request, for the log and for the full-screen interface.
 func notice(bus *exec.Bus, level slog.Level, server, format string, args ...any) {
 	text := fmt.Sprintf("server %q ", server) + fmt.Sprintf(format, args...)
 	bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: text})
 }
 
-// scripted returns the answer to an elicitation that a script has for it.
+// scripted converts an answer from a script into the answer to an elicitation.
 func scripted(asked *protocol.Elicitation, answer json.RawMessage) (*protocol.Elicited, error) {
 	action := protocol.Action(rawjson.Unquote(answer))
 	switch {
@@ -246,7 +246,7 @@ func scripted(asked *protocol.Elicitation, answer json.RawMessage) (*protocol.El
 	case rawjson.IsString(answer) && action != protocol.Accept:
 		return &protocol.Elicited{Action: action}, nil
 	case asked.URL != "" && !rawjson.IsString(answer):
-		return nil, errors.New("it asks to visit a page, and --elicit has a form")
+		return nil, errors.New("it wants the user to visit a page, but --elicit has a form")
 	case asked.URL != "":
 		return &protocol.Elicited{Action: protocol.Accept}, nil
 	case rawjson.IsString(answer):
@@ -254,7 +254,7 @@ func scripted(asked *protocol.Elicitation, answer json.RawMessage) (*protocol.El
 	}
 	content := asked.Fill(answer)
 	if err := asked.Check(content); err != nil {
-		return nil, fmt.Errorf("--elicit does not fit: %w", err)
+		return nil, fmt.Errorf("--elicit does not match the form: %w", err)
 	}
 	return &protocol.Elicited{Action: protocol.Accept, Content: content}, nil
 }

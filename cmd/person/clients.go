@@ -16,8 +16,8 @@ import (
 	"toolx/pkg/render"
 )
 
-// addClients adds the servers of other clients to a config: those of --from and imports, which have their plain names
-// too, and those of the clients that the command line names.
+// addClients adds the servers of other clients to a config: those of --from and imports, also under their plain names,
+// and those of clients on the command line.
 func (c *Consent) addClients(loaded *config.Config, policy Policy, options config.Options) error {
 	var plain []string
 	for _, from := range c.Flags.From {
@@ -47,15 +47,15 @@ func (c *Consent) addClients(loaded *config.Config, policy Policy, options confi
 	return nil
 }
 
-// add adds files of clients, and applies the user's consent to those that a folder brought along.
+// add adds files of clients, and applies the user's consent to those that came with a folder.
 func (c *Consent) add(loaded *config.Config, policy Policy, read []*config.ClientConfig, plain bool) {
 	before := len(loaded.Projects)
 	loaded.AddClients(read, plain)
 	c.ApplyPolicy(policy, loaded.Projects[before:])
 }
 
-// askInputs asks for what the entries of servers ask of their user, once for each value. Where the keyring has the
-// answer it asks nothing, and where no one can be asked, a variable of the environment answers (see config.Input).
+// askInputs asks the user for the inputs of servers' entries, once for each value. It does not ask for answers in the
+// keyring. Without a terminal, an environment variable has the answer (see config.Input).
 func (c *Consent) askInputs(ctx context.Context, list []*config.Server) error {
 	for _, server := range list {
 		if server.Err() != nil || server.CheckConsent() != nil {
@@ -78,7 +78,7 @@ func (c *Consent) askInputs(ctx context.Context, list []*config.Server) error {
 	return nil
 }
 
-// inputSecret returns the name under which the keyring has an answer. Inputs of another file are others.
+// inputSecret returns the name of an answer in the keyring. Inputs of different files are different.
 func inputSecret(input config.Input) string {
 	sum := sha256.Sum256([]byte(input.File))
 	id := strings.Map(func(r rune) rune {
@@ -106,7 +106,7 @@ func (c *Consent) askInput(ctx context.Context, server *config.Server, input con
 	c.Out.Say("server %s asks for %s:", render.Safe(server.Name), render.Safe(question))
 	answer, err := c.readAnswer(ctx, input)
 	if err != nil {
-		return ctx.Err() // nil where the terminal was closed: the entry says what is missing
+		return ctx.Err() // nil if the terminal was closed: the entry then reports the missing input
 	}
 	if answer = cmp.Or(answer, input.Default); answer == "" {
 		return nil
@@ -124,14 +124,14 @@ func (c *Consent) askInput(ctx context.Context, server *config.Server, input con
 	}
 	name := inputSecret(input)
 	if _, err := stores.Secrets().Set(ctx, name, answer); err != nil {
-		c.Out.Log.Warn("the answer holds for this run only: " + err.Error())
+		c.Out.Log.Warn("the answer is used only for this run: " + err.Error())
 		return nil
 	}
-	c.Out.Say("kept; toolx secret remove %s forgets it", render.Safe(name))
+	c.Out.Say("stored; to remove it: toolx secret remove %s", render.Safe(name))
 	return nil
 }
 
-// readAnswer reads what a person types, without showing a secret.
+// readAnswer reads the user's answer, without showing a secret.
 func (c *Consent) readAnswer(ctx context.Context, input config.Input) (string, error) {
 	if !input.Secret {
 		fmt.Fprint(c.Out.Live, "> ")

@@ -25,24 +25,24 @@ import (
 	"toolx/pkg/words"
 )
 
-// Consent reads the config, and decides which files that a folder brought along may start their servers: those that the
-// user has consented to, earlier, by TOOLX_TRUST, or when asked.
+// Consent reads the config, and decides which files that came with a folder may start their servers: those to which the
+// user has consented, earlier, with TOOLX_TRUST, or when asked.
 type Consent struct {
 	Out      *streams.Streams
 	Flags    *cli.Flags
 	Keyboard *Keyboard
-	// asked holds the files that the user was asked about.
+	// asked has the files about which the user was asked.
 	asked sync.Map
-	// AsksNobody reports whether standard input is not for questions, though it may be a terminal.
-	AsksNobody bool
+	// NoQuestions reports whether standard input is not for answers, even if it is a terminal.
+	NoQuestions bool
 	// Named are the clients whose servers the command line names.
 	Named []string
-	// Sources are where references in the config get their values from.
+	// Sources are the sources of references in the config.
 	Sources *config.Sources
 }
 
-// LoadConfig reads the config. Where a file cannot be parsed, the error is a usage error, and the config has what the
-// other files say; it is never nil.
+// LoadConfig reads the config. If a file cannot be parsed, it returns a usage error, and a config with the content of
+// the other files. The config is never nil.
 func (c *Consent) LoadConfig() (*config.Config, error) {
 	policy, err := TrustPolicy(os.Getenv(config.EnvTrust))
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Consent) LoadConfig() (*config.Config, error) {
 	if unread := c.addClients(loaded, policy, options); unread != nil {
 		return loaded, unread
 	}
-	c.tellShadowed(loaded)
+	c.warnShadowed(loaded)
 	c.addSessions(loaded)
 	if err != nil {
 		return loaded, exit.Usage(err)
@@ -62,7 +62,7 @@ func (c *Consent) LoadConfig() (*config.Config, error) {
 	return loaded, nil
 }
 
-// ApplyPolicy allows the files that the user has consented to.
+// ApplyPolicy allows the files to which the user has consented.
 func (c *Consent) ApplyPolicy(policy Policy, projects []*config.Project) {
 	for _, project := range projects {
 		allowed, unreadable := policy.allows(project)
@@ -70,14 +70,14 @@ func (c *Consent) ApplyPolicy(policy Policy, projects []*config.Project) {
 			project.Allow()
 		}
 		if unreadable != nil && project.NeedsConsent() {
-			c.Out.WarnOnce("no consent can be read: " + unreadable.Error())
+			c.Out.WarnOnce("cannot read consent: " + unreadable.Error())
 		}
 	}
 }
 
-// tellShadowed warns where a folder's file replaces a server or a tool of the user's own. Without the user's consent to
-// the file, --quiet does not silence the warning: the arguments go to another program than the user expects.
-func (c *Consent) tellShadowed(loaded *config.Config) {
+// warnShadowed warns if a folder's file replaces one of the user's own servers or tools. Without the user's consent to
+// the file, --quiet does not silence the warning, because the arguments go to a program that the user does not expect.
+func (c *Consent) warnShadowed(loaded *config.Config) {
 	for _, shadowed := range loaded.Shadowed {
 		warn, what := c.Out.WarnOnce, "server '"+shadowed.Server+"'"
 		if !shadowed.Consented() {
@@ -86,17 +86,17 @@ func (c *Consent) tellShadowed(loaded *config.Config) {
 		if shadowed.Tool != "" {
 			what = "tool '" + shadowed.Tool + "'"
 		}
-		warn(fmt.Sprintf("%s is that of %s, not the one of %s", what, shadowed.By, shadowed.Origin))
+		warn(fmt.Sprintf("%s comes from %s, not from %s", what, shadowed.By, shadowed.Origin))
 	}
 }
 
-// Policy is what TOOLX_TRUST says.
+// Policy is the value of TOOLX_TRUST.
 type Policy struct {
 	all, None bool
 	digests   []string
 }
 
-// TrustPolicy reads TOOLX_TRUST. An unknown word is an error: it must pass neither for consent nor for its lack.
+// TrustPolicy reads TOOLX_TRUST. An unknown word is an error, because it must not count as consent or as refusal.
 func TrustPolicy(text string) (Policy, error) {
 	switch text {
 	case "":
@@ -116,8 +116,7 @@ func TrustPolicy(text string) (Policy, error) {
 	return Policy{digests: digests}, nil
 }
 
-// allows reports whether the user has consented to a file. The error says that the store cannot be read; then it holds
-// no consent.
+// allows reports whether the user has consented to a file. If the store cannot be read, it returns an error and false.
 func (p Policy) allows(project *config.Project) (bool, error) {
 	switch {
 	case p.None:
@@ -129,12 +128,12 @@ func (p Policy) allows(project *config.Project) (bool, error) {
 	return err == nil && known != nil && known.SHA256 == project.SHA256, err
 }
 
-// CanAsk reports whether a person can be asked for consent.
+// CanAsk reports whether the user can be asked for consent.
 func (c *Consent) CanAsk() bool {
-	return c.Out.Person() && !c.AsksNobody && !c.Out.Drawn.Load() && os.Getenv(config.EnvTrust) != config.TrustNone
+	return c.Out.Person() && !c.NoQuestions && !c.Out.Drawn.Load() && os.Getenv(config.EnvTrust) != config.TrustNone
 }
 
-// Ask asks the user, once for each file, whether its servers may be used. Without a yes they do not resolve.
+// Ask asks the user, once for each file, whether its servers may be used. Without a yes, they do not resolve.
 func (c *Consent) Ask(ctx context.Context, list ...*config.Server) error {
 	for _, server := range list {
 		project := server.Project()
@@ -165,24 +164,24 @@ func (c *Consent) askOnce(ctx context.Context, project *config.Project) error {
 	return c.AskFor(ctx, project)
 }
 
-// AskFor asks for a yes, and keeps it. The error is ctx's. The caller holds the keyboard.
+// AskFor asks for consent, and records it. The error is ctx's. The caller holds the keyboard.
 func (c *Consent) AskFor(ctx context.Context, project *config.Project) error {
 	answer, err := c.Keyboard.choose(ctx, "trust this file? [y]es, [n]o: ", "yes", "no")
 	if err != nil {
 		fmt.Fprintln(c.Out.Live)
-		return ctx.Err() // nil where standard input has ended, which is not a yes
+		return ctx.Err() // nil if standard input has ended, which is not consent
 	}
 	if answer != "yes" {
 		return nil
 	}
 	if err := KeepTrust(ctx, project); err != nil {
-		c.Out.Log.Warn("the consent holds for this run only: " + err.Error())
+		c.Out.Log.Warn("the consent is valid only for this run: " + err.Error())
 	}
 	project.Allow()
 	return nil
 }
 
-// KeepTrust remembers that the user trusts a project's config as it is now.
+// KeepTrust records that the user trusts the current version of a project's config.
 func KeepTrust(ctx context.Context, project *config.Project) error {
 	return stores.Trust().Add(ctx, trust.Grant{
 		Path: project.File.Path, SHA256: project.SHA256,
@@ -190,8 +189,8 @@ func KeepTrust(ctx context.Context, project *config.Project) error {
 	})
 }
 
-// UntrustedTogether returns the errors of servers, with one error for all servers of a file that the user has not
-// consented to.
+// UntrustedTogether returns the errors of servers, with a single error for all servers of a file without the user's
+// consent.
 func UntrustedTogether(opened []servers.Opened) []error {
 	var errs []error
 	together := make(map[string]*config.UntrustedError)
@@ -214,15 +213,14 @@ func UntrustedTogether(opened []servers.Opened) []error {
 	return errs
 }
 
-// What is shown of a file is bounded to mostEffects lines of longestEffect bytes each. More would push the rest off the
-// screen.
+// toolx shows at most mostEffects lines of longestEffect bytes each for a file. More would scroll off the screen.
 const (
 	mostEffects   = 100
 	longestEffect = 600
 )
 
 // ShowEffects shows on stderr what the servers of a file would do. known is the consent to an earlier version of the
-// file, nil where there is none: then what is new or gone comes first.
+// file, or nil; with it, ShowEffects shows only what is new or gone.
 func ShowEffects(o *streams.Streams, project *config.Project, known *trust.Grant) {
 	effects, said := project.Effects(), "came with this folder"
 	if known != nil {
@@ -233,21 +231,21 @@ func ShowEffects(o *streams.Streams, project *config.Project, known *trust.Grant
 	}
 	o.Say("%s %s. Its servers would run with your rights:", render.Safe(project.File.Path), said)
 	if known != nil && slices.Equal(known.Effects, project.Effects()) {
-		o.Say("  (what they run is the same; what has changed is elsewhere in the file)")
+		o.Say("  (they run the same programs; another part of the file has changed)")
 	}
 	for _, effect := range effects[:min(mostEffects, len(effects))] {
 		QuoteEffect(o, effect)
 	}
 	if more := len(effects) - mostEffects; more > 0 {
-		o.Say("  … and %d more that you do not see here: read the file", more)
+		o.Say("  … and %d more that are not shown: read the file", more)
 	}
 	o.Say("  %s in all, sha256 %s", words.Count(len(effects), "line"), project.SHA256)
 }
 
-// QuoteEffect shows a line of what a file starts, and says how much of a long one is missing.
+// QuoteEffect shows one effect of a file, and how much of a long one is missing.
 func QuoteEffect(o *streams.Streams, effect string) {
 	o.Quote(words.Clip(effect, longestEffect))
 	if more := len(effect) - longestEffect; more > 0 {
-		o.Say("  … and %s of this line that you do not see here: read the file", exec.Bytes(int64(more)))
+		o.Say("  … and %s of this line that are not shown: read the file", exec.Bytes(int64(more)))
 	}
 }

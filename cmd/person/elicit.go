@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/tui"
 )
 
-// Elicit asks the user in the name of a server, and opens pages in the browser where opens says so.
+// Elicit asks the user for a server, and opens pages in the browser if opens is set.
 func (k *Keyboard) Elicit(ctx context.Context, asked *protocol.Elicitation, opens bool) (*protocol.Elicited, error) {
 	release, err := k.Hold(ctx)
 	if err != nil {
@@ -23,7 +23,7 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *protocol.Elicitation, open
 		}
 		return nil, err
 	}
-	defer k.Out.Live.Pause()() // the form has the last lines of the terminal
+	defer k.Out.Live.Pause()() // the form uses the last lines of the terminal
 	options := tui.Options{In: k.In, Out: k.Out.Console.Err, Color: k.Out.Console.ErrColor, ASCII: k.Out.ASCII()}
 	if opens {
 		options.OpenPage = auth.OpenBrowser
@@ -36,13 +36,13 @@ func (k *Keyboard) Elicit(ctx context.Context, asked *protocol.Elicitation, open
 	return given, err
 }
 
-// endRead waits for the end of a read that an earlier question has left behind: it would take keys from the form of the
-// server that asks now. The caller holds the keyboard.
+// endRead waits for the end of a read that an earlier question started, because it would take keys away from the
+// current form. The caller holds the keyboard.
 func (k *Keyboard) endRead(ctx context.Context, server string) error {
 	if k.pending == nil {
 		return nil
 	}
-	k.Out.Say("server %q asks something: press Enter to see it", server)
+	k.Out.Say("server %q has a question: press Enter to see it", server)
 	if _, err := k.Line(ctx); err != nil {
 		return err
 	}

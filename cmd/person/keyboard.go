@@ -1,4 +1,4 @@
-// Package person asks the person at the terminal: for consent, answers to servers, logins and secrets.
+// Package person asks the user at the terminal for consent, answers to servers, logins and secrets.
 package person
 
 import (
@@ -17,22 +17,22 @@ import (
 	"toolx/pkg/words"
 )
 
-// Keyboard asks the person at the terminal, on stderr. A read cannot be interrupted: the next call takes up a read that
-// no one waits for any more.
+// Keyboard asks the user at the terminal, on stderr. A read cannot be interrupted, so the next call takes over a read
+// that no one waits for any more.
 type Keyboard struct {
 	Out *streams.Streams
 	In  io.Reader
-	// Over is closed when the command is interrupted: then nothing is asked any more. nil never is.
+	// Over is closed when the command is interrupted: then there are no more questions. It may be nil.
 	Over <-chan struct{}
-	// Interrupt ends the command, as Ctrl-C does where no form has the terminal.
+	// Interrupt ends the command, like Ctrl-C outside a form.
 	Interrupt func()
 
-	mu      sync.Mutex // held while a person is being asked: one form at a time
+	mu      sync.Mutex // held while the user is asked: one form at a time
 	lines   *bufio.Reader
 	pending chan typedLine
 }
 
-// typedLine is a line that a person has typed, without its end.
+// typedLine is a line that the user has typed, without its end.
 type typedLine struct {
 	text string
 	err  error
@@ -73,8 +73,8 @@ func (k *Keyboard) uninterrupted() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// dropTyped drops lines that were typed before now, as no answer to a question that no one has seen. The caller holds
-// the keyboard.
+// dropTyped drops lines that were typed before now, because they cannot be answers to the next question. The caller
+// holds the keyboard.
 func (k *Keyboard) dropTyped() {
 	k.Out.Console.DropTyped()
 	if !k.Out.Console.InTTY {
@@ -85,7 +85,7 @@ func (k *Keyboard) dropTyped() {
 		case <-k.pending:
 			k.pending = nil
 		default:
-			return // the reader waits, so it has nothing in its buffer
+			return // the reader is waiting, so its buffer is empty
 		}
 	}
 	if k.lines != nil {
@@ -118,8 +118,8 @@ func (k *Keyboard) Line(ctx context.Context) (string, error) {
 	}
 }
 
-// choose asks for one of several words, of which the first letter is enough. It drops what was typed before
-// the question. The caller holds the keyboard.
+// choose asks for one of several words; the first letter is enough. It drops lines that were typed before the question.
+// The caller holds the keyboard.
 func (k *Keyboard) choose(ctx context.Context, question string, words ...string) (string, error) {
 	for {
 		k.dropTyped()
@@ -137,7 +137,7 @@ func (k *Keyboard) choose(ctx context.Context, question string, words ...string)
 	}
 }
 
-// Confirms asks a person a question with yes or no. Where there is none, the answer is yes.
+// Confirms asks the user a yes-or-no question. Without a terminal, the answer is yes.
 func (k *Keyboard) Confirms(ctx context.Context, question string) (bool, error) {
 	if !k.Out.Person() {
 		return true, nil
@@ -149,12 +149,12 @@ func (k *Keyboard) Confirms(ctx context.Context, question string) (bool, error) 
 	defer release()
 	answer, err := k.choose(ctx, question+" [y]es, [n]o: ", "yes", "no")
 	if err != nil {
-		return false, ctx.Err() // nil where the terminal was closed
+		return false, ctx.Err() // nil if the terminal was closed
 	}
 	return answer == "yes", nil
 }
 
-// Agrees asks the user to agree to a call. No answer is a no. The error is an interruption.
+// Agrees asks the user to confirm a call. No answer means no. The error is an interruption.
 func (k *Keyboard) Agrees(
 	ctx context.Context, verb string, ask *guard.AskError, arguments json.RawMessage,
 ) (bool, error) {
@@ -167,7 +167,7 @@ func (k *Keyboard) Agrees(
 	fmt.Fprintf(k.Out.Live, "%s %s %s? %s%s. [y/N] ", verb, render.Safe(ask.Tool), render.Safe(given),
 		strings.ToUpper(reason[:1]), render.Safe(reason[1:]))
 	line, err := k.Line(ctx)
-	if err != nil { // at the end of the input too, which means no
+	if err != nil { // also at the end of the input, which means no
 		fmt.Fprintln(k.Out.Live)
 	}
 	if ctx.Err() != nil {

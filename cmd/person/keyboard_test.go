@@ -54,7 +54,7 @@ func TestFormAfterAReadThatGoesOn(t *testing.T) {
 	if failed != nil || given.Action != protocol.Cancel {
 		t.Errorf("%+v, %v", given, failed)
 	}
-	if shown := err.String(); !strings.HasPrefix(shown, `server "booking" asks something: press Enter to see it`+"\n") {
+	if shown := err.String(); !strings.HasPrefix(shown, `server "booking" has a question: press Enter to see it`+"\n") {
 		t.Errorf("shown: %q", shown)
 	}
 }

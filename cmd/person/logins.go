@@ -25,11 +25,11 @@ import (
 	mcphttp "toolx/pkg/servers/http"
 )
 
-// Logins puts access tokens on the requests to servers, and lets the person at the terminal log in.
+// Logins adds access tokens to requests, and lets the user at the terminal log in.
 type Logins struct {
 	Out     *streams.Streams
 	Consent *Consent
-	// To names the server that a person may be sent to a browser for (see toolset.Set.AllowLogin).
+	// To is the name of the server for which a browser may open (see toolset.Set.AllowLogin).
 	To string
 }
 
@@ -39,8 +39,7 @@ type Site struct {
 	Resolved *config.Resolved
 }
 
-// OwnHeader reports whether requests have an Authorization of the user's own: a header, or the one that a password in
-// the address becomes.
+// OwnHeader reports whether requests have the user's own Authorization: a header, or the password in the address.
 func (s *Site) OwnHeader() bool {
 	if address, err := url.Parse(s.Resolved.URL); err == nil && address.User != nil {
 		return true
@@ -53,7 +52,7 @@ func (s *Site) OwnHeader() bool {
 	return false
 }
 
-// Site finds a server by its name in the config, or takes an address.
+// Site finds a server by its name in the config or by its address.
 func (l *Logins) Site(ctx context.Context, name string) (*Site, error) {
 	if strings.Contains(name, "://") {
 		server := config.AdHoc(nil, name, nil)
@@ -71,8 +70,8 @@ func (l *Logins) Site(ctx context.Context, name string) (*Site, error) {
 		return nil, err
 	}
 	if server.URL == "" {
-		return nil, fault.Usage("the server '"+name+"' is a program, which needs no login",
-			"give it secrets by env: in the config")
+		return nil, fault.Usage("server '"+name+"' is a local program and needs no login",
+			"pass secrets in env: in the config")
 	}
 	if err := l.Consent.Ask(ctx, server); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func ResolveSite(server *config.Server) (*Site, error) {
 	return &Site{server, resolved}, nil
 }
 
-// HTTPBase returns what sends requests to a server, and to its authorization server.
+// HTTPBase returns the transport for requests to a server and to its authorization server.
 func HTTPBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, error) {
 	base, err := mcphttp.NewBase(site.Resolved, options)
 	if err != nil {
@@ -98,12 +97,12 @@ func HTTPBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, err
 	return base, nil
 }
 
-// Options returns for which server tokens are got, and where they are kept. They let no one log in.
+// Options returns the options for getting and storing the tokens of a server. They do not permit a login.
 func (l *Logins) Options(site *Site) auth.Options {
 	l.Out.Mask.Add(site.Resolved.Secrets...)
 	login := site.Server.Name
 	if site.Server.OnCommandLine() {
-		login = site.Resolved.URL // the name of a server on the command line does not last
+		login = site.Resolved.URL // a server on the command line has no lasting name
 	}
 	return auth.Options{
 		Server: site.Server.Name, Login: exec.ShellLine(login), URL: site.Resolved.URL,
@@ -113,12 +112,12 @@ func (l *Logins) Options(site *Site) auth.Options {
 	}
 }
 
-// Authorize puts tokens on the requests to a server, as http.ClientOptions.Authorize wants it. Where To does not name
-// the server, no one is asked to log in; the error then says how to.
+// Authorize adds tokens to the requests to a server, for http.ClientOptions.Authorize. If To is not the server, it does
+// not ask the user to log in; the error then says how.
 func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := ResolveSite(server)
 	if err != nil || site.OwnHeader() {
-		return base // an entry that cannot be resolved is not reached at all
+		return base // an entry that cannot be resolved gets no requests
 	}
 	options := l.Options(site)
 	if server.Name == l.To {
@@ -130,12 +129,12 @@ func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.R
 // visit opens a login page in the browser, and says so; login is the argument of toolx auth login.
 func (l *Logins) visit(login string) func(context.Context, string) error {
 	return func(ctx context.Context, address string) error {
-		l.Out.Say("the login goes on in the browser; if none opens: toolx auth login --no-browser %s", login)
+		l.Out.Say("continue in the browser; if none opens: toolx auth login --no-browser %s", login)
 		return auth.OpenBrowser(ctx, address)
 	}
 }
 
-// MeetPerson lets a login talk to the person at the terminal. done puts the terminal back as it was.
+// MeetPerson lets a login ask the user at the terminal. done restores the terminal.
 func (l *Logins) MeetPerson(options *auth.Options, noBrowser bool) (done func()) {
 	done = func() {}
 	if !noBrowser {
@@ -148,7 +147,7 @@ func (l *Logins) MeetPerson(options *auth.Options, noBrowser bool) (done func())
 	}
 	input, isFile := l.Out.Console.In.(*os.File)
 	if !l.Out.Console.InTTY || !isFile {
-		return done // the browser must come back without help
+		return done // the browser must redirect to toolx
 	}
 	if before, err := term.GetState(int(input.Fd())); err == nil {
 		done = func() { _ = term.Restore(int(input.Fd()), before) }
@@ -158,7 +157,7 @@ func (l *Logins) MeetPerson(options *auth.Options, noBrowser bool) (done func())
 		if wrong != nil {
 			l.Out.Say("%s; paste it again:", wrong)
 		} else {
-			l.Out.Say("if it ends at a page that does not load, paste that page's address here (it is not shown):")
+			l.Out.Say("if the last page does not load, paste its address here (it is not shown):")
 		}
 		return readHidden(input)
 	}

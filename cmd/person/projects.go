@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// ProjectAt reads one file as one that no one has consented to.
+// ProjectAt reads a file as a project without consent.
 func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 	if file == "" {
 		files, warnings, _ := config.Find(config.Options{})
@@ -19,12 +19,12 @@ func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 		}
 		at := slices.IndexFunc(files, func(f config.File) bool { return f.Project })
 		if at < 0 {
-			return nil, fault.Usage("neither this folder nor one above it has a config file",
+			return nil, fault.Usage("there is no config file in this folder or above",
 				"toolx trust FILE; your own config and files of --config need no consent")
 		}
 		file = files[at].Name
 	} else if reason := (config.File{Path: file, Project: true}).Refused(); reason != "" {
-		return nil, fault.Usage(file+" is not read: "+reason, OwnFileFix(file)+", or name it with --config")
+		return nil, fault.Usage("cannot use "+file+": "+reason, OwnFileFix(file)+", or name it with --config")
 	}
 	project, err := config.ReadProject(file)
 	if err != nil {
@@ -33,7 +33,7 @@ func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 	return project, nil
 }
 
-// OwnFileFix says what to do about a file of which others decide what it says.
+// OwnFileFix returns a hint for a file that other users can write.
 func OwnFileFix(file string) string {
-	return "make it a file of your own that no one else can write (chmod go-w " + exec.ShellLine(file) + ")"
+	return "own the file, and let no one else write it (chmod go-w " + exec.ShellLine(file) + ")"
 }

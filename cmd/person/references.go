@@ -23,8 +23,8 @@ import (
 	"toolx/pkg/servers/stdio"
 )
 
-// NewSources returns where references in the config get their values from. Ctrl-C ends the wait for them, and a program
-// has the time that the flags give.
+// NewSources returns the sources of references in the config. Ctrl-C ends the wait for them, and the flags limit how
+// long a program may take.
 func NewSources(k *Keyboard, flags *cli.Flags) *config.Sources {
 	return &config.Sources{
 		Keyring: func(name string) (string, error) {
@@ -32,7 +32,7 @@ func NewSources(k *Keyboard, flags *cli.Flags) *config.Sources {
 			defer cancel()
 			secret, err := stores.Secrets().Get(ctx, name)
 			if errors.Is(err, keyring.ErrNone) {
-				err = fault.Usage("toolx secret has put it into the keyring, and there is none here",
+				err = fault.Usage("the secret is in a keyring, which is not available here",
 					"toolx secret set "+exec.ShellLine(name)+" stores it in a file that only you can read")
 			}
 			return secret, err
@@ -58,7 +58,7 @@ func ReadSecret(ctx context.Context, o *streams.Streams, name string) (string, e
 	}
 	if input, isFile := o.Console.In.(*os.File); isFile && o.Console.InTTY {
 		if before, err := term.GetState(int(input.Fd())); err == nil {
-			defer term.Restore(int(input.Fd()), before) //nolint:errcheck // there is nothing else to do
+			defer term.Restore(int(input.Fd()), before) //nolint:errcheck // nothing can be done about it
 		}
 		o.Console.DropTyped()
 		o.Console.HideTyped()
@@ -94,7 +94,7 @@ func ReadSecret(ctx context.Context, o *streams.Streams, name string) (string, e
 		return "", fault.Usage("the secret is empty", fix)
 	case len(got.text) > maxSecret:
 		return "", fault.Usage("the secret is larger than "+exec.Bytes(maxSecret),
-			"keep it in a file, and write ${file:PATH} in the config")
+			"store it in a file, and write ${file:PATH} in the config")
 	}
 	return secret, nil
 }
@@ -102,7 +102,7 @@ func ReadSecret(ctx context.Context, o *streams.Streams, name string) (string, e
 // maxSecret is the size in bytes of the largest secret.
 const maxSecret = 64 << 10
 
-// readHidden reads a line without showing it, since it holds a code.
+// readHidden reads a line without showing it, because it contains a code.
 func readHidden(input *os.File) (string, error) {
 	line, err := term.ReadPassword(int(input.Fd()))
 	if err == nil {

@@ -19,16 +19,17 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// The answers that decline a request to a model.
+// The answers with which the user declines a sampling request.
 const (
 	sampleDecline = "/decline"
 	sampleCancel  = "/cancel"
 )
 
-// sampleFunc answers a server's request to a model, as servers.Answers has it.
+// sampleFunc answers a server's sampling request, for servers.Answers.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 
-// Sampler returns who answers sampling/createMessage: the user, a file, or a model of a provider.
+// Sampler returns the function that answers sampling/createMessage: with the user's answer, a file, or a provider's
+// model.
 func Sampler(out *streams.Streams, bus *exec.Bus, who string, user *User) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
@@ -47,12 +48,12 @@ func Sampler(out *streams.Streams, bus *exec.Bus, who string, user *User) (sampl
 	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return sampleFile(data), nil }, nil
 }
 
-// DeclineSampling answers where no terminal can ask the user.
+// DeclineSampling declines sampling because there is no terminal for asking the user.
 func DeclineSampling(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, errors.New("the user declined the sampling request: there is no terminal to ask at")
+	return nil, errors.New("the user declined the sampling request: there is no terminal for asking")
 }
 
-// sampleFile returns a file's content as an answer: a whole CreateMessageResult as it is, anything else as its text.
+// sampleFile returns a file's content as an answer: a CreateMessageResult unchanged, anything else as text.
 func sampleFile(data []byte) json.RawMessage {
 	if json.Valid(data) && rawjson.Get(data, "role") != nil && rawjson.Get(data, "content") != nil {
 		return data
@@ -60,7 +61,7 @@ func sampleFile(data []byte) json.RawMessage {
 	return protocol.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
 }
 
-// sample lets the user answer in the model's place.
+// sample lets the user answer instead of the model.
 func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := protocol.ReadSampling(params)
 	if err != nil {
@@ -81,7 +82,7 @@ func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMes
 	if preferences := asked.Preferences(); len(preferences) > 0 {
 		k.Out.Quote("[wanted] " + strings.Join(preferences, "; "))
 	}
-	k.Out.Say("  (answer in the model's place; an empty line ends it, %s says no)", sampleDecline)
+	k.Out.Say("  (answer instead of the model; an empty line ends the answer, %s declines)", sampleDecline)
 	var lines []string
 	for {
 		fmt.Fprint(k.Out.Live, "> ")
@@ -107,8 +108,8 @@ func NewProvider(out *streams.Streams, name, model, baseURL string) (ai.Provider
 	})
 }
 
-// sampleByModel lets a model of a provider answer, without tools. It gets the messages as they are, with what they hold
-// beside text as far as the provider takes it.
+// sampleByModel lets a provider's model answer, without tools. The model gets the messages unchanged, with non-text
+// content if the provider supports it.
 func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sampleFunc, error) {
 	provider, err := NewProvider(out, name, model, "")
 	if err == nil {
@@ -130,11 +131,11 @@ func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sam
 		talk := &ai.Conversation{Provider: provider, System: asked.System, MaxTokens: asked.MaxTokens}
 		answer, err := talk.Continue(ctx, said)
 		if err != nil {
-			notice(bus, slog.LevelWarn, server, "asked a model, which gave no answer: %v", out.Masked(err))
+			notice(bus, slog.LevelWarn, server, "the model did not answer: %v", out.Masked(err))
 			var failure *ai.Failure
 			if errors.As(err, &failure) {
 				// The server learns nothing about the user's account with the provider.
-				return nil, errors.New("the model gave no answer")
+				return nil, errors.New("the model did not answer")
 			}
 			return nil, err
 		}
@@ -142,8 +143,8 @@ func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sam
 		if answer.Stop == ai.StopLength {
 			stop = "maxTokens"
 			if answer.Text == "" && asked.MaxTokens > 0 {
-				const text = "allows an answer of %d tokens, which ended before %s had said anything: " +
-					"a model that thinks first takes more"
+				const text = "allows an answer of %d tokens, which %s used up before it answered: " +
+					"a model that thinks first needs more"
 				notice(bus, slog.LevelWarn, server, text, asked.MaxTokens, provider.Model())
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/servers/daemon"
 )
 
-// addSessions adds the servers that sessions were started for under names of their own (session start --as).
+// addSessions adds the servers of sessions with their own names (session start --as).
 func (c *Consent) addSessions(loaded *config.Config) {
 	store := stores.Sessions()
 	if store == nil {
@@ -25,7 +25,7 @@ func (c *Consent) addSessions(loaded *config.Config) {
 	}
 }
 
-// HeldEntry returns the entry that a session was started for, under the session's name; nil if it is gone.
+// HeldEntry returns the entry of a session's server, under the session's name; nil if it is gone.
 func HeldEntry(list []*config.Server, record *daemon.Record) *config.Server {
 	if record.Server == "" {
 		server := config.AdHoc(record.Command, record.URL, nil)
@@ -40,7 +40,7 @@ func HeldEntry(list []*config.Server, record *daemon.Record) *config.Server {
 	return nil
 }
 
-// Renamed returns a copy of an entry under the name of a session.
+// Renamed returns a copy of an entry with the name of a session.
 func Renamed(server *config.Server, name string, alias bool) *config.Server {
 	other := *server
 	other.Name, other.Session = name, alias

@@ -29,7 +29,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Options say which server is run, and where non-JSON-RPC output goes.
+// Options say which server to run, and where non-JSON-RPC output goes.
 type Options struct {
 	Out         *streams.Streams
 	Flags       *cli.Flags
@@ -38,9 +38,9 @@ type Options struct {
 	Bus         *exec.Bus
 	PassSignals *atomic.Bool
 
-	server     string   // a configured server's name; empty where command says what to run
+	server     string   // a configured server's name; empty with a command
 	command    []string // a server's command line
-	log        string   // a file that takes foreign lines instead of stderr
+	log        string   // a file for foreign lines instead of stderr
 	maxMessage string   // a size; empty: the config's, then the default
 	guards     toolset.Guards
 }
@@ -79,7 +79,7 @@ if it could not be started.`,
 	return c
 }
 
-// take reads the arguments before "--": one server, or none where a command follows it.
+// take reads the arguments before "--": one server, or none if a command follows.
 func (o *Options) take(flags *cli.Flags, own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
 	address := flags.URL
@@ -89,15 +89,15 @@ func (o *Options) take(flags *cli.Flags, own []string) error {
 	switch {
 	case address != "":
 		return correct.NewForgotten(address,
-			"toolx proxy filters the stdout of a program, and "+address+" is an address",
+			"toolx proxy runs a program, and "+address+" is an address",
 			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy")
 	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("name a server, or give its command after --", example)
 	case len(own) > 0 && len(o.command) > 0:
-		return fault.Usage("a server's name and a command are one too many: "+strconv.Quote(own[0]), example)
+		return fault.Usage("give a server's name or a command, not both: "+strconv.Quote(own[0]), example)
 	case len(own) > 1:
 		return fault.Usage("unexpected argument "+strconv.Quote(own[1]),
-			"a command follows --: toolx proxy -- "+strings.Join(own, " "))
+			"put -- before a command: toolx proxy -- "+strings.Join(own, " "))
 	case len(own) == 1:
 		o.server = own[0]
 	}
@@ -106,7 +106,7 @@ func (o *Options) take(flags *cli.Flags, own []string) error {
 
 // Run ends when the server does, with its exit code.
 func Run(_ context.Context, o Options) error {
-	o.Consent.AsksNobody = true // standard input is the client's
+	o.Consent.NoQuestions = true // standard input is the client's
 	server, limit, err := proxied(o.Tools, o)
 	if err != nil {
 		return err
@@ -141,8 +141,8 @@ func Run(_ context.Context, o Options) error {
 	return &exit.Status{Code: code}
 }
 
-// proxied returns the server to run, and the limit on its messages in bytes. A command needs no config, so it works
-// with a broken one.
+// proxied returns the server to run, and the size limit of its messages in bytes. A command needs no config, so a
+// broken config does not matter.
 func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, err error) {
 	if o.maxMessage != "" {
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
@@ -158,7 +158,7 @@ func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, 
 		return nil, 0, err
 	}
 	a.ReportRemarks(loaded)
-	server, err = cli.ServerNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
+	server, err = cli.ServerNamed(loaded.Servers, o.server, "put -- before a command: toolx proxy -- "+o.server)
 	if err != nil {
 		return nil, 0, err
 	}

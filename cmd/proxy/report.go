@@ -22,7 +22,7 @@ import (
 
 // proxyReport writes to stderr, or to a file, what the proxy does not forward to the client.
 type proxyReport struct {
-	foreign io.Writer // takes foreign lines; nil for -q
+	foreign io.Writer // for foreign lines; nil with -q
 	mask    *mask.Masker
 	stamped bool // foreign is a file: each line gets its time
 	safe    bool // stderr is a terminal: control characters are escaped
@@ -30,7 +30,7 @@ type proxyReport struct {
 	flush   func()              // writes to stderr what is queued
 	file    *os.File            // nil without --log
 	queue   *asyncwriter.Writer // to file
-	failed  bool                // the file could not be written; told once
+	failed  bool                // the file could not be written; reported once
 	limit   int64               // on the size of a message, in bytes
 }
 
@@ -80,14 +80,14 @@ func (r *proxyReport) polluted(e wire.PollutedLine) {
 			"--max-message raises it: %s"
 		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), strconv.Quote(words.Clip(string(e.Text), 80))))
 	case wire.ClassBroken:
-		const text = "line %d of the server's stdout begins like a message, is not valid JSON, and was dropped"
+		const text = "line %d of the server's stdout looks like a message but is not valid JSON, and was dropped"
 		r.log.Error(fmt.Sprintf(text, e.Line))
 		r.show(e)
 	case wire.ClassText, wire.ClassNotObject, wire.ClassNotRPC, wire.ClassBadShape,
 		wire.ClassGlued, wire.ClassSplit:
 		r.show(e)
 	case wire.ClassCRLF, wire.ClassBlank, wire.ClassNoNewline:
-		// Nothing is lost and nothing had to be done.
+		// Nothing was lost or repaired.
 	default:
 		r.log.Info(fmt.Sprintf("line %d of the server's stdout was repaired (%s); messages: %d",
 			e.Line, e.Class, max(1, e.Salvaged)))
@@ -134,7 +134,7 @@ func (r *proxyReport) fileFailed(err error) {
 
 func (r *proxyReport) exited(e wire.ProcessExited) {
 	if e.Forced != "" {
-		r.log.Warn(fmt.Sprintf("server %q did not end after its client; %s was needed", e.Server, e.Forced))
+		r.log.Warn(fmt.Sprintf("server %q did not exit after its client, and got %s", e.Server, e.Forced))
 		return
 	}
 	r.log.Info(fmt.Sprintf("server %q ended: %s", e.Server, e.How))

@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// ReplyFlags say what becomes of a server's reply, for call and for the verbs that ask servers for other things.
+// ReplyFlags say how to print a server's response, for call and for verbs with other requests.
 type ReplyFlags struct {
 	Output    string
 	Jq        string
@@ -31,14 +31,14 @@ func (o *ReplyFlags) Declare(flags *pflag.FlagSet, formats ...string) {
 	o.Answers.Declare(flags)
 }
 
-// DeclareContent declares the flags for replies that may hold bytes, and much text.
+// DeclareContent declares the flags for responses with binary content or much text.
 func (o *ReplyFlags) DeclareContent(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Save, "save", "", "save images, audio and other binary content in `DIR`")
 	flags.StringVar(&o.MaxOutput, "max-output", "",
 		"cut the result at `SIZE` (default: the config's maxOutput, or 256KiB on a terminal; 0: never; not with -o raw)")
 }
 
-// Check returns what refuses values that mean nothing, and reads --json.
+// Check returns a function that refuses invalid values and reads --json.
 func (o *ReplyFlags) Check(flags *pflag.FlagSet, formats ...string) func() error {
 	return func() error {
 		if err := cli.OneOf("-o", o.Output, formats...); err != nil {
@@ -54,7 +54,7 @@ func (o *ReplyFlags) Check(flags *pflag.FlagSet, formats ...string) func() error
 	}
 }
 
-// Whole reports whether all of the result is needed: -o raw is exact, and what is cut is no JSON for --jq.
+// Whole reports whether the whole result is needed: -o raw is exact, and --jq cannot read JSON that was cut.
 func (o *ReplyFlags) Whole() bool { return o.Output == "raw" || o.Jq != "" && o.MaxOutput == "" }
 
 // objectFlag is the value of --args: one object, as JSON, @FILE or -.
@@ -67,7 +67,7 @@ func (f objectFlag) Set(text string) error {
 		return fault.Usage("--args is empty", `--args '{"k":"v"}'`)
 	case *f.text != "":
 		return fault.Usage("--args is given twice",
-			"give one object, and lay single arguments over it: --args @FILE k=v")
+			"give one object, and override single arguments: --args @FILE k=v")
 	}
 	*f.text = text
 	return nil

@@ -11,9 +11,9 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// AddNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
-// error itself, else the one that says more about failures of its kind. path is that of the verb, "toolx call". It sets
-// nothing where the user gave up, and where toolx itself went wrong.
+// AddNext sets the next command after a failed call or request, for programs that read the envelope: the error's own,
+// or else one that explains failures of its kind. path is the verb's, such as "toolx call". It sets nothing if the user
+// interrupted or toolx itself failed.
 func (r *Printer) AddNext(result *exec.Result, path string) {
 	if result.Err == nil {
 		return
@@ -30,7 +30,7 @@ func (r *Printer) AddNext(result *exec.Result, path string) {
 	var visit *protocol.VisitError
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
-	case errors.As(result.Err, &visit): // the same, once someone has been there
+	case errors.As(result.Err, &visit): // the same command, after visiting the page
 		result.Next = r.Out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.Line.Args...)...))
 		return
 	case kind == fault.KindAuth && r.Line.URL != "":

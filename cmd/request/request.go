@@ -26,23 +26,22 @@ import (
 	"toolx/pkg/words"
 )
 
-// Request is what a verb asks one server.
+// Request is a verb's request to one server.
 type Request struct {
-	// Name is what is asked for, without its server. has reports whether a session has it; nil means that no one can
-	// tell.
+	// Name is the name of the resource, prompt or method, without its server. has reports whether a session has it; it
+	// is nil if that is unknown.
 	Name string
 	Has  func(context.Context, *protocol.Session) (bool, error)
-	// Kinds are the lists that has looks at, and kept reports whether one that a server gave earlier has it.
+	// Kinds are the lists in which has looks, and kept reports whether an earlier list has it.
 	Kinds []catalog.Kind
 	Kept  func(*catalog.List) bool
 	What  string // "resource", "prompt": for errors
-	// Near returns the name that a misspelt one most likely means, among those that has has seen; nil means no
-	// suggestion.
+	// Near returns the most similar name among those that has has seen, for misspelt names; nil means no suggestions.
 	Near   func(name string) string
 	Method string
-	// Server is the server's name where it is given apart.
+	// Server is the server's name if it is separate from Name.
 	Server string
-	// Prepare returns the arguments, once the session is there; it may be nil.
+	// Prepare returns the arguments, once there is a session; it may be nil.
 	Prepare func(context.Context, Target) (json.RawMessage, error)
 	Send    func(context.Context, Target) (json.RawMessage, error)
 	Read    func(json.RawMessage) (exec.Parts, error)
@@ -52,7 +51,7 @@ type Request struct {
 	Show func(*exec.Result) error
 }
 
-// Target is the server that is asked, with what.
+// Target is the server of a request, and the request's name there.
 type Target struct {
 	Box       *toolset.Set
 	Session   *protocol.Session
@@ -61,14 +60,14 @@ type Target struct {
 	Progress  func(exec.Progress)
 }
 
-// Sender sends requests and prints their replies.
+// Sender sends requests and prints the responses.
 type Sender struct {
 	Tools     *toolset.Opener
 	Printer   *Printer
 	Corrector *correct.Corrector
 }
 
-// Send makes a request, from the options to what is printed. Every failure is a Result, as for call.
+// Send makes a request and prints the response. Every failure is a Result, as for call.
 func (s *Sender) Send(ctx context.Context, o ReplyFlags, r Request) error {
 	began := time.Now()
 	if o.Output != "text" || o.Jq != "" {
@@ -83,7 +82,7 @@ func (s *Sender) Send(ctx context.Context, o ReplyFlags, r Request) error {
 	})
 	if err == nil && !o.Whole() {
 		o.limit, err = s.Printer.Limit(o.MaxOutput, box.Config())
-		if r.Text == nil { // else that text is cut, and not the JSON that it is made from
+		if r.Text == nil { // otherwise the text is cut instead of its JSON
 			box.Executor.Defaults.MaxOutput = o.limit
 		}
 	}
@@ -105,7 +104,7 @@ func (s *Sender) Send(ctx context.Context, o ReplyFlags, r Request) error {
 	return s.Printer.PrintReply(bounded, result, o, r, jq)
 }
 
-// MakeRequest opens the server and asks it.
+// MakeRequest opens the server and sends the request.
 func MakeRequest(ctx context.Context, b *toolset.Set, r Request, began time.Time) *exec.Result {
 	session, plain, err := sessionFor(ctx, b, r)
 	to := Target{Box: b, Session: session, Plain: plain}
@@ -135,8 +134,8 @@ func MakeRequest(ctx context.Context, b *toolset.Set, r Request, began time.Time
 	})
 }
 
-// sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
-// one that has it. plain is the name without the server's.
+// sessionFor opens the server of a request: the one in its name, the only configured one, or the only one that has the
+// name. plain is the name without the server's.
 func sessionFor(ctx context.Context, b *toolset.Set, r Request) (session *protocol.Session, plain string, err error) {
 	wanted, _, found := strings.Cut(r.Name, exec.Separator)
 	if !found || r.Server != "" {
@@ -165,8 +164,8 @@ func sessionFor(ctx context.Context, b *toolset.Set, r Request) (session *protoc
 	return session, plain, err
 }
 
-// ownerOf finds the only server that has what a plain name names. It asks those that had it when they were last asked;
-// all where there is none, or none has it now.
+// ownerOf finds the only server that has a plain name. It asks the servers that had the name when they were last
+// listed, or all if there are none or none has it now.
 func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
 	missing := &missingError{what: r.What, name: r.Name, servers: b.Pool.Names()}
 	owners, others := keptOwners(b, r)
@@ -190,7 +189,7 @@ func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
 		askAll(tried)
 	}
 	if all := slices.Concat(owners, others); len(missing.candidates) == 0 && len(asked) < len(all) {
-		askAll(b.Pool.OpenAll(ctx, all...)) // only a server that is tried again can have it
+		askAll(b.Pool.OpenAll(ctx, all...)) // only a server that is retrying can have it
 	}
 	down := slices.IndexFunc(missing.unreached, func(one servers.Opened) bool {
 		return slices.Contains(owners, one.Server)
@@ -205,7 +204,7 @@ func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
 	case len(missing.candidates) == 0 && down >= 0:
 		return "", missing.unreached[down].Err
 	case len(missing.unreached) == len(missing.servers):
-		return "", missing.unreached[0].Err // no one said that it is not there
+		return "", missing.unreached[0].Err // that server may have it
 	}
 	if r.Near != nil {
 		missing.near = r.Near(r.Name)
@@ -213,9 +212,9 @@ func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
 	return "", missing
 }
 
-// keptOwners returns the servers that had what a request names when they were last asked, and the others that may have
-// it now: not those whose lists are known to have nothing of the kind, where the name begins with that of a server that
-// does not exist. It says which are not asked at first, or at all.
+// keptOwners returns the servers that had the requested name when they were last listed, and others that may have it
+// now. If the name starts with that of an unknown server, it leaves out servers whose lists have no such names. It
+// logs which servers are not asked at first, or at all.
 func keptOwners(b *toolset.Set, r Request) (owners, others []string) {
 	var unknown, left []string
 	prefix, _, found := strings.Cut(r.Name, exec.Separator)
@@ -246,17 +245,17 @@ func keptOwners(b *toolset.Set, r Request) (owners, others []string) {
 	}
 	switch {
 	case len(owners) > 0 && len(unknown) > 0:
-		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
+		const text = "according to the catalogues, %s belongs to %s; not asked, because they have no catalogue: %s"
 		b.Out.Log.Info(fmt.Sprintf(text, r.Name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
 	case len(owners) == 0 && len(left) > 0:
-		const text = "not asked for %s, since their catalogues have no %s of a name that begins with %s: %s"
+		const text = "not asked for %s, because their catalogues have no %s whose name starts with %s: %s"
 		b.Out.Log.Info(fmt.Sprintf(text, r.Name, r.What, prefix+exec.Separator, strings.Join(left, ", ")))
 	}
 	return owners, others
 }
 
-// askOwners asks servers, at the same time, whether they have what a request names, and notes those that do as
-// candidates, and those that do not run as unreached. The error is that of the first that runs and does not answer.
+// askOwners asks servers in parallel whether they have the requested name. It records those that do as candidates, and
+// those that are not running as unreached. The error comes from the first running server that does not answer.
 func askOwners(ctx context.Context, b *toolset.Set, r Request, missing *missingError, opened []servers.Opened) error {
 	has, errs := make([]bool, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup
@@ -279,13 +278,13 @@ func askOwners(ctx context.Context, b *toolset.Set, r Request, missing *missingE
 	return cmp.Or(errs...)
 }
 
-// missingError says that no server, or more than one, has what was asked for.
+// missingError reports that no server, or more than one, has the requested name.
 type missingError struct {
 	what, name string
 	candidates []string
 	servers    []string
-	near       string           // what was probably meant; may be empty
-	unreached  []servers.Opened // those that could not be asked
+	near       string           // the name that was probably meant; may be empty
+	unreached  []servers.Opened // servers that could not be asked
 }
 
 func (e *missingError) Error() string {
@@ -299,11 +298,11 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("%s '%s' not found on any of the servers %s", what, e.name, strings.Join(asked, ", "))
 }
 
-// Details returns a line for each server that was not reached.
+// Details returns a line for each server that could not be reached.
 func (e *missingError) Details() []string {
 	details := make([]string, len(e.unreached))
 	for i, one := range e.unreached {
-		details[i] = fmt.Sprintf("server '%s' was not reached: %s", one.Server, words.FirstLine(one.Err.Error()))
+		details[i] = fmt.Sprintf("server '%s' could not be reached: %s", one.Server, words.FirstLine(one.Err.Error()))
 	}
 	return details
 }
@@ -311,7 +310,7 @@ func (e *missingError) Details() []string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *missingError) Kind() fault.Kind { return fault.KindNotFound }
 
-// Hint says how a server is named.
+// Hint returns the full name, or how to list the names.
 func (e *missingError) Hint() string {
 	switch {
 	case len(e.candidates) > 0:
@@ -319,7 +318,7 @@ func (e *missingError) Hint() string {
 	case e.near != "":
 		return "did you mean: " + e.near
 	}
-	return fmt.Sprintf("toolx %ss list shows what there is; %s asks that server in any case",
+	return fmt.Sprintf("toolx %ss list shows all names; %s asks that server directly",
 		e.what, e.qualified(e.servers)[0])
 }
 
@@ -332,8 +331,8 @@ func (e *missingError) qualified(servers []string) []string {
 	return names
 }
 
-// RequestOf returns the JSON-RPC request of a call, as it would be sent after that many others to its server. For one
-// of toolx's own tools it is the request that a client of "toolx serve" would send.
+// RequestOf returns the JSON-RPC request that a call would send, if after others were sent to its server before. For
+// one of toolx's own tools, it is the request that a client of "toolx serve" would send.
 func RequestOf(b *toolset.Set, prepared *exec.Prepared, after int) (json.RawMessage, error) {
 	if session := b.Pool.Session(prepared.Tool.Server); session != nil {
 		params := session.ToolParams(prepared.Tool.Plain, prepared.Arguments)

@@ -16,16 +16,16 @@ import (
 	"toolx/pkg/words"
 )
 
-// Printer prints what calls and requests return.
+// Printer prints the results of calls and requests.
 type Printer struct {
 	Out  *streams.Streams
 	Line *cli.CommandLine
 }
 
-// maxRawError is how many bytes of a tool's failure stderr repeats where stdout has the raw result.
+// maxRawError is how many bytes of a tool's failure stderr repeats if stdout has the raw result.
 const maxRawError = 1 << 10
 
-// Limit returns the size at which output is cut: the flag's, else the config's, else a default on a terminal, and
+// Limit returns the size at which output is cut: from the flag, else from the config, else a default on a terminal and
 // none in a pipe (EXEC-14).
 func (r *Printer) Limit(flag string, loaded *config.Config) (int64, error) {
 	wanted := loaded.Defaults.MaxOutput
@@ -48,8 +48,8 @@ func (r *Printer) Limit(flag string, loaded *config.Config) (int64, error) {
 	return streams.DefaultMaxOutput, nil
 }
 
-// Print prints a result in the format that was asked for. The error it returns is the call's own, marked as
-// reported where the output has told it.
+// Print prints a result in the requested format. It returns the call's own error, marked as reported if the output has
+// it.
 func (r *Printer) Print(ctx context.Context, result *exec.Result, options ReplyFlags, jq *render.JQ) error {
 	r.Out.Live.Clear()
 	result.Err = r.Out.Masked(result.Err)
@@ -59,7 +59,7 @@ func (r *Printer) Print(ctx context.Context, result *exec.Result, options ReplyF
 	saveErr := r.Save(options.Save, result)
 	if jq != nil && result.Success {
 		if _, read := render.JQInput(result); read {
-			r.Out.Log.Info("the result is JSON in a text; --jq works on what it says")
+			r.Out.Log.Info("the result is text that contains JSON; --jq filters that JSON")
 		}
 	}
 	r.AddNext(result, r.Line.Command)
@@ -85,8 +85,8 @@ func (r *Printer) Print(ctx context.Context, result *exec.Result, options ReplyF
 	return result.Err
 }
 
-// Write writes a result to stdout, and reports a failure to do so. With --jq under --json, stdout gets all of
-// what the expression makes, or the envelope of its failure.
+// Write writes a result to stdout, and reports a failure to do so. With --jq and --json, stdout gets the complete
+// output of the expression, or the envelope of its failure.
 func (r *Printer) Write(ctx context.Context, result *exec.Result, as render.ResultOptions) error {
 	var err error
 	if as.JQ != nil && as.Format == render.FormatJSON {
@@ -110,14 +110,14 @@ func (r *Printer) Write(ctx context.Context, result *exec.Result, as render.Resu
 	return exit.Reported(err)
 }
 
-// Save writes the binary blocks of a result into a folder, if one was named, and prints their paths. The result
-// is printed even where that fails.
+// Save writes the binary blocks of a result to a folder, if one was named, and prints their paths. The result is
+// printed even if that fails.
 func (r *Printer) Save(folder string, result *exec.Result) error {
 	if folder == "" || !result.Success {
 		return nil
 	}
 	name := result.ToolName
-	if r.Line.AdHoc { // no other server has anything to save
+	if r.Line.AdHoc { // there is no other server
 		name = strings.TrimPrefix(name, result.Server+exec.Separator)
 	}
 	paths, err := render.SaveBlocks(folder, name, result)

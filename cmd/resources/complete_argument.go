@@ -25,15 +25,15 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// completeOptions say which argument a server is to complete. What shells complete of
-// toolx's own command line is in complete.go.
+// completeOptions say which argument a server should complete. Package complete has the completion of toolx's own
+// command line.
 type completeOptions struct {
 	Out      *streams.Streams
 	Requests *request.Sender
 
 	request.ReplyFlags
 	ref             string // a prompt's name, or a template of resources
-	kind            string // --ref: "prompt", "resource", or empty for what it looks like
+	kind            string // --ref: "prompt", "resource", or empty to detect it
 	argument, value string
 	known           map[string]string
 }
@@ -78,7 +78,7 @@ func (o *completeOptions) take(args []string) error {
 			return fault.Usage("the argument "+strconv.Quote(arg)+" has no name or no value",
 				"toolx complete PROMPT ARG=TYPED k=v")
 		case found && strings.HasSuffix(name, ":"):
-			return fault.Usage("arguments to complete are texts, and "+strconv.Quote(arg)+" gives JSON",
+			return fault.Usage("arguments to complete are text, and "+strconv.Quote(arg)+" is JSON",
 				"write "+strings.TrimSuffix(name, ":")+"=TYPED")
 		case i == 0:
 			o.argument, o.value = name, value
@@ -92,12 +92,12 @@ func (o *completeOptions) take(args []string) error {
 	return nil
 }
 
-// template reports whether REF is a template: prompts have names, not URIs.
+// template reports whether REF is a template: templates have URIs, prompts have names.
 func (o completeOptions) template() bool {
 	return o.kind == "resource" || o.kind == "" && strings.ContainsAny(o.ref, "{:")
 }
 
-// RunComplete asks for values and prints them.
+// RunComplete requests values and prints them.
 func RunComplete(ctx context.Context, o completeOptions) error {
 	what, c, member := "prompt", promptCatalog(), "name"
 	if o.template() {
@@ -136,7 +136,7 @@ func readCompletion(reply json.RawMessage) (exec.Parts, error) {
 	return exec.Parts{Value: completion}, nil
 }
 
-// printValues writes the values of a completion, and tells where the server has more.
+// printValues writes the values of a completion, and warns if the server has more.
 func printValues(o *streams.Streams, out io.Writer, result *exec.Result) error {
 	var completion struct {
 		Values  []string `json:"values"`

@@ -28,7 +28,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// PromptOptions say which prompt is asked for, with what.
+// PromptOptions are the prompt to get, and its arguments.
 type PromptOptions struct {
 	Out      *streams.Streams
 	Requests *request.Sender
@@ -81,7 +81,7 @@ func promptCatalog() list.Listing {
 	}
 }
 
-// promptSignature returns what a prompt takes, as tools show it: (name, style?).
+// promptSignature returns the parameters of a prompt, as for tools: (name, style?).
 func promptSignature(definition json.RawMessage) string {
 	arguments, _ := rawjson.Elements(rawjson.Get(definition, "arguments"))
 	names := make([]string, len(arguments))
@@ -125,12 +125,12 @@ k=@FILE, k=@- and --args.
 	return cmd
 }
 
-// RunPromptGet asks for a prompt and prints its messages.
+// RunPromptGet gets a prompt and prints its messages.
 func RunPromptGet(ctx context.Context, o PromptOptions) error {
 	return o.Requests.Send(ctx, o.ReplyFlags, o.Request(o.Out))
 }
 
-// Request returns what is asked of the server; out is where messages are drawn.
+// Request returns the request to the server; messages are drawn on out.
 func (o PromptOptions) Request(out *streams.Streams) request.Request {
 	var listed promptNames
 	return request.Request{
@@ -167,13 +167,13 @@ func (o PromptOptions) Request(out *streams.Streams) request.Request {
 	}
 }
 
-// promptNames holds the names of the prompts that servers list. It is safe for concurrent use.
+// promptNames collects the names of the prompts that servers list. It is safe for concurrent use.
 type promptNames struct {
 	mu    sync.Mutex
 	names []string
 }
 
-// find returns the prompt of a name, nil where the server does not list it, and keeps all names.
+// find returns the prompt with a name, or nil if the server does not list it, and collects all names.
 func (p *promptNames) find(
 	ctx context.Context, session *protocol.Session, name string,
 ) (found json.RawMessage, err error) {
@@ -190,19 +190,19 @@ func (p *promptNames) find(
 	return found, err
 }
 
-// near returns the name that a misspelt one most likely means, or empty.
+// near returns the most similar name to a misspelt one, or empty.
 func (p *promptNames) near(name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return words.Nearest(name, p.names)
 }
 
-// promptArguments reads the arguments by the prompt's definition, as those of a tool. The server judges a prompt that
-// it does not list, whose arguments are all texts.
+// promptArguments reads the arguments by the prompt's definition, as for a tool. If the server does not list the
+// prompt, all arguments are strings, and the server validates them.
 func promptArguments(
 	ctx context.Context, to request.Target, definition json.RawMessage, o PromptOptions,
 ) (json.RawMessage, error) {
-	names := make([]string, len(o.args)) // as they were typed: k=v, k:=JSON
+	names := make([]string, len(o.args)) // as typed: k=v, k:=JSON
 	for i, typed := range o.args {
 		name, _, _ := strings.Cut(typed, "=")
 		names[i] = strings.TrimSuffix(name, ":")
@@ -231,7 +231,7 @@ func checkPrompt(
 ) error {
 	schema, err := jsonschema.Parse(protocol.PromptSchema(definition)).Compile(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // the server judges (VAL-3)
+		return nil //nolint:nilerr // the server validates them (VAL-3)
 	}
 	problems, unknown := schema.Validate(ctx, arguments)
 	if len(problems) > 0 {

@@ -26,14 +26,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// rawOptions say what request is sent.
+// rawOptions say which request to send.
 type rawOptions struct {
 	Out      *streams.Streams
 	Printer  *request.Printer
 	Requests *request.Sender
 
 	request.ReplyFlags
-	name   string // of the server; that of the command line's where it gives one
+	name   string // of the server; for a server on the command line, its name
 	method string
 	params string // JSON, @FILE, - or empty
 }
@@ -67,14 +67,14 @@ interrupted.`,
 	return cmd
 }
 
-// take reads [SERVER] METHOD [JSON]; adHoc says that the server is given otherwise.
+// take reads [SERVER] METHOD [JSON]; adHoc reports whether the server is given by a command or address.
 func (o *rawOptions) take(args []string, adHoc bool) error {
 	if adHoc {
 		o.name = config.AdHocName
 	} else if len(args) > 0 {
 		o.name, args = args[0], args[1:]
 	}
-	named := adHoc && len(args) == 2 && args[0] == config.AdHocName // what list calls it
+	named := adHoc && len(args) == 2 && args[0] == config.AdHocName // its name in the output of list
 	if len(args) == 0 || len(args) > 2 || args[0] == "" || named {
 		if adHoc {
 			return fault.Usage("name one method, and no server", "toolx raw METHOD [JSON] -- COMMAND…")
@@ -88,7 +88,7 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 	return nil
 }
 
-// RunRaw sends the request and prints the reply.
+// RunRaw sends the request and prints the response.
 func RunRaw(ctx context.Context, o rawOptions) error {
 	params, err := readParams(o.Out, o.params)
 	if err != nil {
@@ -120,14 +120,14 @@ func RunRaw(ctx context.Context, o rawOptions) error {
 	return o.Requests.Send(ctx, o.ReplyFlags, r)
 }
 
-// guarded reports whether the config says which tools of the server may be used.
+// guarded reports whether the config restricts the tools of the server.
 func guarded(to request.Target) bool {
 	return slices.ContainsFunc(to.Box.Config().Servers, func(server *config.Server) bool {
 		return server.Name == to.Session.Name && server.Guards.Says()
 	})
 }
 
-// printFrame prints a reply as it came, on one line. An error in it decides the exit code, and needs no other words.
+// printFrame prints a response unchanged, on one line. An error in it sets the exit code, and is not reported again.
 func printFrame(o *streams.Streams, reply *protocol.Answer, failure error) error {
 	o.Live.Clear()
 	if reply == nil {
@@ -150,7 +150,7 @@ func printFrame(o *streams.Streams, reply *protocol.Answer, failure error) error
 	return err
 }
 
-// readParams reads JSON, @FILE or -; nil where nothing was given.
+// readParams reads JSON, @FILE or -; nil if nothing was given.
 func readParams(o *streams.Streams, text string) (json.RawMessage, error) {
 	data := []byte(text)
 	if file, isFile := strings.CutPrefix(text, "@"); isFile || text == "-" {

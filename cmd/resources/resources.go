@@ -26,7 +26,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// ResourceOptions say which resource is read.
+// ResourceOptions are the resource to read, and how to print it.
 type ResourceOptions struct {
 	Requests *request.Sender
 
@@ -66,9 +66,9 @@ server that has it.
 	return cmd
 }
 
-// needsVerb returns the usage error of a verb that only has verbs of its own.
+// needsVerb returns the usage error for a verb without its subcommand.
 func needsVerb(cmd *cobra.Command, args []string) error {
-	verbs := []string{"list"} // which is what most users want
+	verbs := []string{"list"} // the one that most users want
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "list" {
 			verbs = append(verbs, sub.Name())
@@ -104,7 +104,7 @@ func templateCatalog() list.Listing {
 	}
 }
 
-// resourceEntry returns what shows a definition; uri is the member with its URI.
+// resourceEntry returns a function that shows a definition; uri is the member with its URI.
 func resourceEntry(uri string) func(json.RawMessage) render.Entry {
 	return func(definition json.RawMessage) render.Entry {
 		return render.Entry{
@@ -143,12 +143,12 @@ writes it. -o raw prints the exact MCP result.
 	return cmd
 }
 
-// RunResourceRead reads a resource and prints its contents.
+// RunResourceRead reads a resource and prints its content.
 func RunResourceRead(ctx context.Context, o ResourceOptions) error {
 	return o.Requests.Send(ctx, o.ReplyFlags, o.Request())
 }
 
-// Request returns what is asked of the server.
+// Request returns the request to the server.
 func (o ResourceOptions) Request() request.Request {
 	return request.Request{
 		Name: o.URI, What: "resource", Method: "resources/read",
@@ -182,7 +182,7 @@ func hasResource(ctx context.Context, session *protocol.Session, uri string) (bo
 	}), err
 }
 
-// keptResource is hasResource for one of the lists that a server gave earlier.
+// keptResource is hasResource for an earlier list of a server.
 func keptResource(list *catalog.List, uri string) bool {
 	if list.Kind != catalog.Templates {
 		return list.Find(uri) != nil

@@ -47,14 +47,14 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 	return cmd
 }
 
-// nameOptions name a secret.
+// nameOptions have the name of a secret.
 type nameOptions struct {
 	Out *streams.Streams
 
 	name string
 }
 
-// listOptions say how secrets are listed.
+// listOptions say how to list secrets.
 type listOptions struct {
 	Out *streams.Streams
 
@@ -118,9 +118,9 @@ func oneSecret(verb string, name *string) cobra.PositionalArgs {
 		case len(args) == 0:
 			return fault.Usage("secret "+verb+" takes a name", "toolx secret "+verb+" NAME")
 		case len(args) > 1 && verb == "set":
-			// What was typed is not repeated: it may be the secret.
-			return fault.Usage("secret set takes a name alone: others can read the arguments of a program",
-				"leave the secret out, and toolx asks for it; in a pipe it reads standard input")
+			// The message does not repeat the argument, because it may be the secret.
+			return fault.Usage("secret set takes only a name: other users can read a program's arguments",
+				"leave out the secret, and toolx asks for it, or reads standard input in a pipe")
 		case len(args) > 1:
 			return fault.Usage("unexpected argument "+strconv.Quote(args[1]), "toolx secret "+verb+" takes one name")
 		}
@@ -129,7 +129,7 @@ func oneSecret(verb string, name *string) cobra.PositionalArgs {
 	}
 }
 
-// checkSecretName refuses a name that ${keyring:NAME} could not have.
+// checkSecretName refuses a name that does not work in ${keyring:NAME}.
 func checkSecretName(name string) error {
 	const longest = 128
 	wrong := func(r rune) bool {
@@ -137,12 +137,12 @@ func checkSecretName(name string) error {
 	}
 	if name == "" || len(name) > longest || strings.ContainsFunc(name, wrong) || strings.Contains(name, ":-") {
 		return fault.Usage("the name "+strconv.Quote(name)+" cannot be written as ${keyring:NAME}",
-			"use letters, digits, and signs such as . - _ / @")
+			"use letters, digits, and characters such as . - _ / @")
 	}
 	return nil
 }
 
-// completeSecrets completes the name of a secret, without a look into the keyring.
+// completeSecrets completes the name of a secret, without accessing the keyring.
 func completeSecrets(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
 	names, _ := stores.Secrets().Names()
@@ -154,7 +154,7 @@ func completeSecrets(_ *cobra.Command, args []string, typed string) ([]cobra.Com
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// runSecretSet keeps what is typed, or comes on standard input.
+// runSecretSet stores a secret that is typed or read from standard input.
 func runSecretSet(ctx context.Context, o nameOptions) error {
 	secret, err := person.ReadSecret(ctx, o.Out, o.name)
 	if err != nil {
@@ -168,9 +168,9 @@ func runSecretSet(ctx context.Context, o nameOptions) error {
 	}
 	place := "the keyring"
 	if !inKeyring {
-		place = store.Path + ", which only you can read: no keyring takes it"
+		place = store.Path + ", which only you can read, because no keyring can store it"
 	}
-	o.Out.Say("kept in %s; the config has it as ${keyring:%s}", render.Safe(place), render.Safe(o.name))
+	o.Out.Say("stored in %s; use it in the config as ${keyring:%s}", render.Safe(place), render.Safe(o.name))
 	return nil
 }
 
@@ -194,15 +194,15 @@ func runSecretList(_ context.Context, o listOptions) error {
 	return nil
 }
 
-// runSecretRemove forgets a secret.
+// runSecretRemove deletes a secret.
 func runSecretRemove(ctx context.Context, o nameOptions) error {
 	err := stores.Secrets().Remove(ctx, o.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.Usage("no secret is named "+strconv.Quote(o.name), "toolx secret list shows the names")
+		return fault.Usage("no secret named "+strconv.Quote(o.name), "toolx secret list shows the names")
 	case errors.Is(err, keyring.ErrNone):
-		return fault.Usage(strconv.Quote(o.name)+" is in the keyring, and there is none here",
-			"run it where the keyring is, without TOOLX_KEYRING=off")
+		return fault.Usage(strconv.Quote(o.name)+" is in a keyring, which is not available here",
+			"run it without TOOLX_KEYRING=off, where the keyring is available")
 	case err != nil:
 		return exit.Usage(err)
 	}

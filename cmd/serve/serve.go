@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Options say what is served, and where.
+// Options say what to serve, and where.
 type Options struct {
 	Out     *streams.Streams
 	Flags   *cli.Flags
@@ -56,7 +56,7 @@ be used; a mock's crash fault exits with its own code.`,
 		Example: `  toolx serve testdata/zwave.yaml
   toolx list -- toolx serve testdata/zwave.yaml
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
-		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
+		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config can merge several files"),
 		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
 	}
 	flags := cmd.Flags()
@@ -81,13 +81,13 @@ be used; a mock's crash fault exits with its own code.`,
 	return cmd
 }
 
-// Run serves until standard input, or the process, is to end.
+// Run serves until standard input ends, or the process is stopped.
 func Run(ctx context.Context, o Options) error {
-	o.Consent.AsksNobody = true // standard input is the client's
+	o.Consent.NoQuestions = true // standard input is the client's
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
 			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
-				"FILE is the config whose tools are served; without it, toolx serve takes the one that is found here")
+				"FILE is the config with the tools to serve; without it, toolx serve uses the config of this folder")
 		}
 		o.Flags.Config = append(o.Flags.Config, o.file)
 	}
@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// announce says on stderr where toolx serves, and the token if toolx made it.
+// announce prints on stderr the address at which toolx serves, and the token if toolx made it.
 func announce(out *streams.Streams, endpoint *serve.Endpoint) {
 	out.Mask.Add(endpoint.Token)
 	url, scope := endpoint.URL(), ""
@@ -140,14 +140,14 @@ func announce(out *streams.Streams, endpoint *serve.Endpoint) {
 		scope = ", and at every address of this machine"
 	}
 	if !out.Settings.Quiet {
-		out.Say("serving at %s%s (Ctrl-C ends)", url, scope)
+		out.Say("serving at %s%s (Ctrl-C stops)", url, scope)
 	}
 	if endpoint.NewToken {
-		out.Say("clients need this token, which is new each time: %s", endpoint.Token)
+		out.Say("clients need this token, new with each start: %s", endpoint.Token)
 		out.Say("  toolx list --url %s -H 'Authorization: Bearer %s'", url, endpoint.Token)
 	}
 	if endpoint.Token == "" {
-		who := "every user and program of this machine"
+		who := "every user and program on this machine"
 		if !endpoint.Address.IP.IsLoopback() {
 			who = "everyone who can reach this machine"
 		}
@@ -155,7 +155,7 @@ func announce(out *streams.Streams, endpoint *serve.Endpoint) {
 	}
 }
 
-// faultStage is the process in which mocks rehearse faults.
+// faultStage lets mocks simulate faults in this process.
 type faultStage struct {
 	stdout, stderr io.Writer
 	exit           chan int
@@ -164,8 +164,7 @@ type faultStage struct {
 func (s *faultStage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
 func (s *faultStage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
 
-// Exit makes Run return with that code in the middle of a call; the first code counts. Like a process that has
-// crashed, it does not return.
+// Exit makes Run return with a code in the middle of a call; the first code counts. Like a crash, it does not return.
 func (s *faultStage) Exit(code int) {
 	select {
 	case s.exit <- code:

@@ -35,7 +35,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// ConfigFileFlags say which config file is changed.
+// ConfigFileFlags say which config file to change.
 type ConfigFileFlags struct{ user, project bool }
 
 func (f *ConfigFileFlags) declare(cmd *cobra.Command) {
@@ -43,7 +43,7 @@ func (f *ConfigFileFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.project, "project", false, "change the config of this folder, or of the nearest one above")
 }
 
-// check refuses what names two files.
+// check refuses flags that select two files.
 func (f *ConfigFileFlags) check(flags *cli.Flags) func() error {
 	return func() error {
 		given := len(flags.Config)
@@ -53,13 +53,13 @@ func (f *ConfigFileFlags) check(flags *cli.Flags) func() error {
 			}
 		}
 		if given > 1 {
-			return fault.Usage("only one file is changed at a time", "give one of --user, --project, --config FILE")
+			return fault.Usage("toolx changes only one file at a time", "give one of --user, --project, --config FILE")
 		}
 		return nil
 	}
 }
 
-// Named returns the file that the flags name; ok is false where they name none.
+// Named returns the file that the flags select; ok is false if they select none.
 func (f *ConfigFileFlags) Named(flags *cli.Flags) (file config.File, ok bool) {
 	switch {
 	case len(flags.Config) > 0:
@@ -76,7 +76,7 @@ func (f *ConfigFileFlags) Named(flags *cli.Flags) (file config.File, ok bool) {
 	return NamedFile("toolx.yaml", true), true
 }
 
-// NamedFile returns a file by its name, which counts from the working folder.
+// NamedFile returns a file by its name, which is relative to the working folder.
 func NamedFile(name string, project bool) config.File {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func NamedFile(name string, project bool) config.File {
 	return config.File{Name: name, Path: path, Project: project}
 }
 
-// addOptions say what is added, and where.
+// addOptions say which server to add, and where.
 type addOptions struct {
 	Out   *streams.Streams
 	Flags *cli.Flags
@@ -156,7 +156,7 @@ func runServersAdd(ctx context.Context, o addOptions) error {
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
-	if err := editor.settlePaths(given, file); err != nil {
+	if err := editor.rebasePaths(given, file); err != nil {
 		return err
 	}
 	if err := editor.Add(ctx, file, o.name, given, o.replace); err != nil {
@@ -164,7 +164,7 @@ func runServersAdd(ctx context.Context, o addOptions) error {
 	}
 	o.Out.Say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
 	editor.pointToSecrets(o.name, given)
-	// From here on the server is that of the file.
+	// From here on, the file has the server.
 	o.Flags.URL, o.Flags.Headers, o.Flags.Env, o.Flags.Cwd = "", nil, nil, ""
 	if o.noConnect {
 		return nil
@@ -193,9 +193,9 @@ func (e Editor) Add(
 	})
 }
 
-// settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
-// working folder, in an entry from the file's.
-func (e Editor) settlePaths(server *config.Server, file config.File) error {
+// rebasePaths changes the paths of a server so that they mean the same in the file as on the command line, where they
+// are relative to the working folder.
+func (e Editor) rebasePaths(server *config.Server, file config.File) error {
 	for _, path := range []*string{&server.Command, &e.Tools.Flags.CACert} {
 		isName := path == &server.Command &&
 			(server.Cwd != "" || !strings.ContainsAny(*path, "/"+string(filepath.Separator)))
@@ -214,7 +214,7 @@ func (e Editor) settlePaths(server *config.Server, file config.File) error {
 	}
 	for _, arg := range server.Args {
 		if _, err := os.Stat(arg); err == nil && !filepath.IsAbs(arg) && server.Cwd == "" {
-			const text = "the argument %s is relative to the folder that toolx runs in; --cwd . fixes it"
+			const text = "the argument %s is relative to the folder in which toolx runs; --cwd . fixes it"
 			e.Tools.Out.Log.Warn(fmt.Sprintf(text, render.Safe(arg)))
 			break
 		}
@@ -222,10 +222,10 @@ func (e Editor) settlePaths(server *config.Server, file config.File) error {
 	return nil
 }
 
-// pointToSecrets warns of secrets that an entry holds as text, and says how the keyring holds them instead.
+// pointToSecrets warns about secrets that an entry has as plain text, and shows how to store them in the keyring.
 func (e Editor) pointToSecrets(name string, server *config.Server) {
 	tell := func(what, flag, prefix string) {
-		e.Tools.Out.Log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
+		e.Tools.Out.Log.Warn(render.Safe(what) + " may be a secret, and is in the file as plain text")
 		e.Tools.Out.Say("hint: %s stores it in the keyring; then add the server again with "+
 			"%s '%s${keyring:%s}' --replace",
 			exec.ShellLine("toolx", "secret", "set", name), flag, render.Safe(prefix), name)
@@ -249,7 +249,7 @@ func (e Editor) pointToSecrets(name string, server *config.Server) {
 	}
 }
 
-// entryOf returns the entry of a server that the command line gives.
+// entryOf returns the entry for a server on the command line.
 func entryOf(server *config.Server, flags cli.Flags) (json.RawMessage, error) {
 	return rawjson.Marshal(struct {
 		Command  string            `json:"command,omitempty"`
@@ -265,7 +265,7 @@ func entryOf(server *config.Server, flags cli.Flags) (json.RawMessage, error) {
 	})
 }
 
-// meet connects to a server that was added, and says what it offers.
+// meet connects to the added server, and shows what it offers.
 func (e Editor) meet(ctx context.Context, name string, file config.File) error {
 	box, err := e.Tools.Open(toolset.Options{})
 	if err != nil {
@@ -276,7 +276,7 @@ func (e Editor) meet(ctx context.Context, name string, file config.File) error {
 		return err
 	}
 	if server.Origin.File != file.Name {
-		e.Tools.Out.Log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
+		e.Tools.Out.Log.Warn(fmt.Sprintf("in this folder, server '%s' comes from %s", name, server.Origin))
 	}
 	stop := e.Tools.ShowProgress("connect")
 	defer stop()
@@ -284,8 +284,8 @@ func (e Editor) meet(ctx context.Context, name string, file config.File) error {
 	stop()
 	if err != nil {
 		shown := render.Safe(exec.ShellLine(name))
-		e.Tools.Out.Say("it is kept, though it was not reached; toolx doctor %s says more, "+
-			"toolx servers remove %s takes it back", shown, shown)
+		e.Tools.Out.Say("the entry is kept, although the server could not be reached; next: toolx doctor %s, "+
+			"or toolx servers remove %s", shown, shown)
 		return e.Tools.Out.Masked(cmp.Or(toolset.GaveUp(ctx, "servers add", name), err))
 	}
 	found := e.Tools.Out.Mask.Text(strings.TrimSpace(session.Info.Name + " " + session.Info.Version))
@@ -299,7 +299,7 @@ func (e Editor) meet(ctx context.Context, name string, file config.File) error {
 type serversEdit struct {
 	use, short, example string
 	done                string // what was done
-	// changes returns the changes of an entry; none where all is as it should be.
+	// changes returns the changes to an entry; none if nothing has to change.
 	changes func(o editOptions, server *config.Server, path []string) []config.Change
 }
 
@@ -333,7 +333,7 @@ func serversEdits() []serversEdit {
 	}
 }
 
-// editOptions say which entry is changed, and how.
+// editOptions say which entry to change, and how.
 type editOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -344,8 +344,8 @@ type editOptions struct {
 	to   string // the new name
 }
 
-// switched returns the changes that switch a server on or off. A key that says so already is given another value, so
-// that a comment beside it stays.
+// switched returns the changes that enable or disable a server. It changes the value of an existing key, so that a
+// comment next to it stays.
 func switched(server *config.Server, path []string, on bool) []config.Change {
 	if server.Disabled == !on {
 		return nil
@@ -400,7 +400,7 @@ func runServersEdit(ctx context.Context, o editOptions) error {
 	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, o.name)
 		if !found {
-			gone := fmt.Sprintf("%s has no server '%s' any more", file.Name, o.name)
+			gone := fmt.Sprintf("%s no longer has server '%s'", file.Name, o.name)
 			return nil, fault.Usage(gone, "read the file")
 		}
 		return o.changes(o, server, path), nil
@@ -421,8 +421,9 @@ func runServersEdit(ctx context.Context, o editOptions) error {
 func (e Editor) entryNamed(o editOptions) (*config.Server, config.File, error) {
 	const fix = "toolx servers add NAME adds one"
 	if client, _ := config.ClientOf(o.name); client != nil {
-		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only", o.name, client.Name)
-		return nil, config.File{}, fault.Usage(theirs, "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
+		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes only its own config", o.name, client.Name)
+		return nil, config.File{}, fault.Usage(theirs,
+			"toolx servers show "+exec.ShellLine(o.name)+" shows where it is")
 	}
 	file, named := o.Named(e.Tools.Flags)
 	if named {
@@ -445,19 +446,19 @@ func (e Editor) entryNamed(o editOptions) (*config.Server, config.File, error) {
 	return server, file, nil
 }
 
-// editLockTime is how long another process may take to change a config.
+// editLockTime is how long toolx waits for another process that is changing a config.
 const editLockTime = 10 * time.Second
 
-// maxEdited is the size in bytes of the largest file that is changed; clients keep much else in theirs.
+// maxEdited is the size in bytes of the largest file that toolx changes; clients keep other data in theirs.
 const maxEdited = 64 << 20
 
-// edit changes a config file as the user says: a file of a folder that the user has consented to stays trusted.
+// edit changes a config file for the user. A folder's file to which the user has consented stays trusted.
 func (e Editor) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
 	return e.rewrite(ctx, file, true, changes)
 }
 
-// rewrite changes a config file under a lock that all toolx processes share. changes gets the text, empty where there
-// is no file yet. consented reports whether the user knows what the change starts.
+// rewrite changes a config file under a lock that all toolx processes share. changes gets the text, empty if there is
+// no file yet. consented reports whether the user knows what the changed entry starts.
 func (e Editor) rewrite(
 	ctx context.Context, file config.File, consented bool, changes func([]byte) ([]config.Change, error),
 ) error {
@@ -471,12 +472,12 @@ func (e Editor) rewrite(
 		defer unlock()
 	}
 	if reason := file.Refused(); reason != "" {
-		return fault.Usage(file.Name+" is not changed: "+reason, person.OwnFileFix(file.Name))
+		return fault.Usage("cannot change "+file.Name+": "+reason, person.OwnFileFix(file.Name))
 	}
 	data, err := state.Read(file.Path, maxEdited)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isNew {
-		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "name a file that you may read")
+		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "name a readable file")
 	}
 	wanted, err := changes(data)
 	if err != nil || len(wanted) == 0 {
@@ -488,7 +489,7 @@ func (e Editor) rewrite(
 	}
 	trusted := consented && (isNew || e.IsTrusted(file))
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
-		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a file that you may write")
+		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a writable file")
 	}
 	if !trusted {
 		return nil
@@ -496,7 +497,7 @@ func (e Editor) rewrite(
 	return e.KeepTrust(ctx, file)
 }
 
-// KeepTrust keeps the user's consent to a file that they have changed themselves.
+// KeepTrust keeps the user's consent to a file after the user's own change.
 func (e Editor) KeepTrust(ctx context.Context, file config.File) error {
 	if !file.Project {
 		return nil
@@ -508,7 +509,7 @@ func (e Editor) KeepTrust(ctx context.Context, file config.File) error {
 	return person.KeepTrust(ctx, project)
 }
 
-// newFileMode returns the mode of a file that does not exist yet: your own may hold secrets, a folder's is shared.
+// newFileMode returns the mode of a new file: the user's own may contain secrets, a folder's is shared.
 func newFileMode(file config.File) fs.FileMode {
 	if file.Project {
 		return 0o644
@@ -516,7 +517,7 @@ func newFileMode(file config.File) fs.FileMode {
 	return 0o600
 }
 
-// IsTrusted reports whether the user's consent to the file, as it is now, is kept.
+// IsTrusted reports whether the user has consented to the current version of the file.
 func (e Editor) IsTrusted(file config.File) bool {
 	if !file.Project {
 		return false

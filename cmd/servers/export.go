@@ -29,7 +29,7 @@ import (
 	"toolx/pkg/state"
 )
 
-// exportOptions say which server is exported, and to which client.
+// exportOptions are the server to export, and the client.
 type exportOptions struct {
 	Out     *streams.Streams
 	Tools   *toolset.Opener
@@ -75,7 +75,7 @@ func (o *exportOptions) check() error {
 		return fault.Usage("name the client", "--to takes one of: "+strings.Join(cli.ClientIDs(), ", "))
 	}
 	if (o.project || o.replace) && !o.write {
-		return fault.Usage("--project and --replace are for --write", "add --write, or leave them out")
+		return fault.Usage("--project and --replace need --write", "add --write, or leave them out")
 	}
 	if _, err := convert.ParseFormat(o.to); err == nil && config.ClientNamed(o.to) == nil {
 		return fault.Usage(strconv.Quote(o.to)+" is a format of tools, not a client",
@@ -120,7 +120,7 @@ func runServersExport(ctx context.Context, o exportOptions) error {
 	return Editor{o.Tools}.writeEntry(ctx, file, change, o.replace)
 }
 
-// clientFile returns the file that an entry belongs to: the first that exists of the user's own, or of the folder's.
+// clientFile returns the file for an entry: the first existing file of the user's own, or of the folder's.
 func clientFile(client *config.Client, project bool) (config.ClientFile, error) {
 	scope, whose := config.ScopeUser, "of your own"
 	if project {
@@ -129,7 +129,7 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 	otherScope := func(f config.ClientFile) bool { return f.Scope != scope }
 	files := slices.DeleteFunc(client.Files(config.Options{}), otherScope)
 	if len(files) == 0 {
-		return config.ClientFile{}, fault.Usage(fmt.Sprintf("%s keeps no file %s", client.Name, whose),
+		return config.ClientFile{}, fault.Usage(fmt.Sprintf("%s has no file %s", client.Name, whose),
 			"leave out --project, or give it")
 	}
 	if at := slices.IndexFunc(files, func(f config.ClientFile) bool { return f.Exists }); at >= 0 {
@@ -142,7 +142,7 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 func (e Editor) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
 	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
 	if reason := to.Refused(); reason != "" {
-		return fault.Usage(file.Name+" is not changed: "+reason, person.OwnFileFix(file.Name))
+		return fault.Usage("cannot change "+file.Name+": "+reason, person.OwnFileFix(file.Name))
 	}
 	backup := ""
 	err := e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
@@ -163,12 +163,12 @@ func (e Editor) writeEntry(ctx context.Context, to config.ClientFile, change con
 	}
 	e.Tools.Out.Say("written to %s", render.Safe(file.Path))
 	if backup != "" {
-		e.Tools.Out.Say("as it was: %s", render.Safe(backup))
+		e.Tools.Out.Say("backup: %s", render.Safe(backup))
 	}
 	return nil
 }
 
-// keepBackup keeps a file's text beside it, for whom may read the file, and returns where.
+// keepBackup saves a file's text next to it with the same permissions, and returns the path.
 func keepBackup(path string, data []byte) (string, error) {
 	backup := path + "." + time.Now().Format("20060102-150405") + ".bak"
 	info, err := os.Stat(path)
@@ -179,7 +179,7 @@ func keepBackup(path string, data []byte) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", fault.Usage("cannot keep a backup beside "+path+": "+fault.Reason(err), "make its folder writable")
+		return "", fault.Usage("cannot save a backup next to "+path+": "+fault.Reason(err), "make its folder writable")
 	}
 	return backup, nil
 }

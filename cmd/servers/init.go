@@ -34,8 +34,8 @@ const initHeader = `# The servers and tools that toolx knows: toolx help config 
 # toolx servers add NAME --project -- COMMAND adds a server.
 `
 
-// NoConfig is what toolx alone says where it has no config.
-const NoConfig = "no server is configured; toolx init writes a toolx.yaml here from what it finds"
+// NoConfig is the message of toolx without arguments and without a config.
+const NoConfig = "no server is configured; toolx init creates a toolx.yaml here with the servers that it finds"
 
 type initOptions struct {
 	Out   *streams.Streams
@@ -62,11 +62,11 @@ interrupted.`,
 	}
 }
 
-// RunInit writes the config and says what to do next.
+// RunInit writes the config and prints what to do next.
 func RunInit(ctx context.Context, o initOptions) error {
 	for _, name := range []string{initFile, "toolx.yml", "toolx.json", ".toolx.yaml"} {
 		if _, err := os.Lstat(name); err == nil {
-			return fault.Usage(name+" is there already, and toolx init never changes a file",
+			return fault.Usage(name+" already exists, and toolx init does not change files",
 				"add a server to it: toolx servers add NAME --project -- COMMAND…")
 		}
 	}
@@ -94,7 +94,7 @@ type initRun struct{ tools *toolset.Opener }
 func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	var wanted []detect.Server
 	for _, server := range detect.Servers(os.DirFS(".")) {
-		r.tools.Out.Say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
+		r.tools.Out.Say("%s belongs to an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
 		for _, script := range server.Scripts {
 			person.QuoteEffect(r.tools.Out, "it runs "+script)
 		}
@@ -109,13 +109,13 @@ func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 			server.Name += "-python"
 		}
 		if wanted = append(wanted, server); server.Missing != "" {
-			r.tools.Out.Log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before you call it")
+			r.tools.Out.Log.Warn(render.Safe(server.Missing) + " does not exist yet: build the server first")
 		}
 	}
 	return wanted, nil
 }
 
-// imports returns the ids of the clients whose servers the user wants, of those that have any.
+// imports returns the ids of the clients whose servers the user wants.
 func (r initRun) imports(ctx context.Context) ([]string, error) {
 	var ids, counts []string
 	for _, client := range ClientsWithServers() {
@@ -133,13 +133,13 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// clientServers is a client, with how many servers it has that are not switched off.
+// clientServers is a client, with the number of its enabled servers.
 type clientServers struct {
 	*config.Client
 	Servers int
 }
 
-// ClientsWithServers returns the clients that have any. A file that several clients read is one client's.
+// ClientsWithServers returns the clients that have servers. A file that several clients read counts for one of them.
 func ClientsWithServers() []clientServers {
 	var clients []clientServers
 	var read []string
@@ -166,31 +166,31 @@ func ClientsWithServers() []clientServers {
 	return clients
 }
 
-// typed asks for a server's command where nothing was found. No answer is one.
+// typed asks for a server's command if none was found. The user can leave it empty.
 func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
 	release, err := r.tools.Keyboard.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	r.tools.Out.Say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	r.tools.Out.Say("no server was found; type a command that starts one, such as node dist/index.js, or press Enter:")
 	fmt.Fprint(r.tools.Out.Live, "> ")
 	typed, err := r.tools.Keyboard.Line(ctx)
 	if err != nil {
-		return nil, ctx.Err() // nil where the terminal was closed
+		return nil, ctx.Err() // nil if the terminal was closed
 	}
 	if strings.TrimSpace(typed) == "" {
 		return nil, nil
 	}
 	commands := cmdline.ShellCommands(typed)
 	if len(commands) != 1 || len(commands[0].Words) == 0 || strings.ContainsRune(typed, '$') {
-		return nil, fault.Usage("the command is not a program and its arguments",
+		return nil, fault.Usage("not a valid command line",
 			"toolx servers add NAME --project -- COMMAND…")
 	}
 	return []detect.Server{{Name: "server", Command: commands[0].Words}}, nil
 }
 
-// write makes the file, which must not be there, and writes servers and imports into it.
+// write creates the file, which must not exist yet, with the servers and imports.
 func (r initRun) write(ctx context.Context, found []detect.Server, clients []string) error {
 	file, err := os.OpenFile(initFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
@@ -232,7 +232,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		r.tools.Out.Say("written, but not trusted, because no one confirmed it; " +
 			"next: toolx trust shows what it would run, and asks")
 	case len(found) > 0:
-		r.tools.Out.Say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools",
+		r.tools.Out.Say("written; next: toolx doctor %s examines it, toolx list shows its tools",
 			found[0].Name)
 	case len(clients) > 0:
 		r.tools.Out.Say("written, with the servers of %s; next: toolx servers shows them",
@@ -244,7 +244,8 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 	return err
 }
 
-// NothingConfigured reports whether there is no config with a server or a tool; one that cannot be read is something.
+// NothingConfigured reports whether no config has a server or a tool. A config that cannot be read counts as having
+// one.
 func NothingConfigured(c *person.Consent) bool {
 	loaded, err := c.LoadConfig()
 	if err != nil || len(loaded.Servers)+len(loaded.Tools) > 0 {

@@ -27,7 +27,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// serversListOptions say what is listed of servers, and how.
+// serversListOptions say which servers to list, and how.
 type serversListOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -39,14 +39,14 @@ type serversListOptions struct {
 
 // serverRow is one entry of a config file, of toolx or of another client.
 type serverRow struct {
-	Name      string   `json:"name"`           // by which toolx finds it
+	Name      string   `json:"name"`           // the name in toolx
 	Client    string   `json:"client"`         // the id of a client, or "toolx"
 	Also      []string `json:"also,omitempty"` // further clients that read the same entry
 	Transport string   `json:"transport"`
 	Where     string   `json:"where"`
 	Scope     string   `json:"scope,omitempty"`
 	Enabled   bool     `json:"enabled"`
-	// DisabledBy is the setting that switches the entry off, with its place.
+	// DisabledBy is the setting that disables the entry, with its place.
 	DisabledBy string `json:"disabled_by,omitempty"`
 	// State is ok, disabled, broken, untrusted or shadowed; after --connect also ready or failed.
 	State string `json:"state"`
@@ -54,10 +54,10 @@ type serverRow struct {
 	// Command or URL is what the entry starts or reaches, as written, with secrets masked.
 	Command []string `json:"command,omitempty"`
 	URL     string   `json:"url,omitempty"`
-	// SameAs are the first of the other servers with the same command or address, SameMore how many more there are.
+	// SameAs are the first few other servers with the same command or address, SameMore is the number of the rest.
 	SameAs   []string `json:"same_as,omitempty"`
 	SameMore int      `json:"same_as_more,omitempty"`
-	// ShadowedBy is the place of the entry that has the name.
+	// ShadowedBy is the place of the entry that hides this one.
 	ShadowedBy string     `json:"shadowed_by,omitempty"`
 	Found      *foundInfo `json:"found,omitempty"`
 
@@ -65,7 +65,7 @@ type serverRow struct {
 	path   string
 }
 
-// foundInfo is what a server says of itself.
+// foundInfo is what a server reports about itself.
 type foundInfo struct {
 	Name         string `json:"name"`
 	Version      string `json:"version"`
@@ -100,10 +100,10 @@ func (o *serversListOptions) take(args []string) error {
 	return nil
 }
 
-// ownRows is what stands for a client in the rows of toolx's own servers.
+// ownRows is the client in the rows of toolx's own servers.
 const ownRows = "toolx"
 
-// RunList lists every server that the configs of this machine know.
+// RunList lists all servers in the configs on this machine.
 func RunList(ctx context.Context, o serversListOptions) error {
 	list := rows{o.Tools}
 	rows, remarks, err := list.all(o.clients)
@@ -134,8 +134,8 @@ func RunList(ctx context.Context, o serversListOptions) error {
 // rows makes the rows of servers, one for each entry of a config.
 type rows struct{ tools *toolset.Opener }
 
-// all returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
-// that are asked about: all where none is named.
+// all returns the entries of toolx's own files and of all clients, and the problems in the files of the named clients,
+// or of all clients if none is named.
 func (s rows) all(asked []string) (rows []*serverRow, remarks []config.Warning, err error) {
 	about := func(id string) bool { return len(asked) == 0 || slices.Contains(asked, id) }
 	policy, err := person.TrustPolicy(os.Getenv(config.EnvTrust))
@@ -179,7 +179,7 @@ func (s rows) all(asked []string) (rows []*serverRow, remarks []config.Warning, 
 		}
 		for _, server := range file.Servers {
 			row := s.of(server, file.Client.ID)
-			if same := places[row.place()]; same != nil { // read for another client that uses it alike
+			if same := places[row.place()]; same != nil { // another client uses the same entry
 				if same.Client != row.Client && !slices.Contains(same.Also, row.Client) {
 					same.Also = append(same.Also, row.Client)
 				}
@@ -199,7 +199,7 @@ func (s rows) all(asked []string) (rows []*serverRow, remarks []config.Warning, 
 	return rows, cli.Distinct(remarks), nil
 }
 
-// entryPlace is where an entry stands, and as what.
+// entryPlace is the place of an entry, and its name there.
 type entryPlace struct {
 	name, path   string
 	line, column int
@@ -210,7 +210,8 @@ func (r *serverRow) place() entryPlace {
 	return entryPlace{r.server.Plain(), r.path, r.server.Origin.Line, r.server.Origin.Column, r.Enabled}
 }
 
-// addSecrets hides the secrets of all servers before the first row is made: one can stand in the entry of another.
+// addSecrets masks the secrets of all servers before the first row is made, because the entry of another server may
+// contain them.
 func (s rows) addSecrets(list []*config.Server) {
 	for _, server := range list {
 		s.tools.Out.Mask.Add(server.Secrets()...)
@@ -252,10 +253,10 @@ func (s rows) of(server *config.Server, client string) *serverRow {
 	return row
 }
 
-// maxSame is how many others an entry names that start or reach the same.
+// maxSame is how many other entries for the same server a row names.
 const maxSame = 3
 
-// findSame notes which servers start or reach the same: of many, the first few.
+// findSame records which entries are for the same server: of many, the first few.
 func findSame(rows []*serverRow) {
 	groups := make(map[string][]*serverRow)
 	for _, row := range rows {
@@ -277,8 +278,8 @@ func findSame(rows []*serverRow) {
 	}
 }
 
-// connect connects to the servers of rows in parallel, and notes what each says of itself. failed is the error of a
-// server where none answered.
+// connect connects to the servers of rows in parallel, and records what each reports about itself. failed is the error
+// of a server if none answered.
 func (s rows) connect(ctx context.Context, rows []*serverRow) (failed, err error) {
 	byName := make(map[string]*serverRow)
 	var list []*config.Server
@@ -318,7 +319,7 @@ func (s rows) connect(ctx context.Context, rows []*serverRow) (failed, err error
 	wait.Wait()
 	failed = toolset.ListFailure(opened, false)
 	unreached := slices.ContainsFunc(opened, func(one servers.Opened) bool {
-		return fault.KindOf(one.Err) != fault.KindUsage // which is that of a file that is not trusted
+		return fault.KindOf(one.Err) != fault.KindUsage // the kind for files that are not trusted
 	})
 	if failed != nil && unreached {
 		failed = exit.Reported(exit.Fail(failed, fault.KindConnect, ""))
@@ -326,7 +327,7 @@ func (s rows) connect(ctx context.Context, rows []*serverRow) (failed, err error
 	return failed, nil
 }
 
-// describeFound returns what a server says of itself.
+// describeFound returns what a server reports about itself.
 func describeFound(ctx context.Context, b *toolset.Set, session *protocol.Session) *foundInfo {
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 	hide := b.Out.Mask.Text
@@ -351,7 +352,7 @@ func describeFound(ctx context.Context, b *toolset.Set, session *protocol.Sessio
 	return info
 }
 
-// offers says how much of each kind the server has.
+// offers returns how many tools, resources and prompts the server has.
 func (f *foundInfo) offers() string {
 	return strings.Join([]string{
 		words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Templates, "template"),
@@ -368,19 +369,19 @@ func (s rows) print(rows []*serverRow, o serversListOptions) error {
 		table[i] = []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
 	}
 	if len(rows) == 0 {
-		s.tools.Out.Say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
+		s.tools.Out.Say("no config on this machine has a server; toolx servers add NAME -- COMMAND… adds one")
 	}
 	return s.tools.Out.PrintTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
 }
 
-// notes says what else is to be known of an entry.
+// notes returns further remarks on an entry.
 func (r *serverRow) notes() string {
 	var notes []string
 	if f := r.Found; f != nil {
 		notes = append(notes, fmt.Sprintf("%s %s, %s, %d ms, %s", f.Name, f.Version, f.Protocol, f.StartMS, f.offers()))
 	}
 	if len(r.Also) > 0 {
-		notes = append(notes, "also of "+strings.Join(r.Also, ", "))
+		notes = append(notes, "also used by "+strings.Join(r.Also, ", "))
 	}
 	if len(r.SameAs) > 0 {
 		same := "same as " + strings.Join(r.SameAs, ", ")

@@ -50,7 +50,7 @@ Subcommands: ` + strings.TrimPrefix(serversExits, "Exit codes: "),
 	return cmd
 }
 
-// oneNamed reads the arguments of a verb that takes the name of one server.
+// oneNamed reads the argument of a verb that takes the name of one server.
 func oneNamed(name *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 || args[0] == "" {
@@ -60,7 +60,7 @@ func oneNamed(name *string) cobra.PositionalArgs {
 	}
 }
 
-// serversExits are the exit codes of what changes a file.
+// serversExits are the exit codes of commands that change a file.
 const serversExits = `Exit codes: 0 changed, or nothing to change; 2 wrong usage, no such server, or a file
 that cannot be changed; add: 3 authentication required, 4 not reached, 5 the server
 refused, 6 the server broke the protocol (the entry is kept).`

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// showOptions say which server is shown, and how.
+// showOptions say which server to show, and how.
 type showOptions struct {
 	Out     *streams.Streams
 	Tools   *toolset.Opener
@@ -33,11 +33,11 @@ type showOptions struct {
 type shownSetting struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
-	Written string `json:"written,omitempty"` // where it differs
+	Written string `json:"written,omitempty"` // if it differs
 	Where   string `json:"where"`
 }
 
-// shownServer is what is shown of a server.
+// shownServer is a server for display.
 type shownServer struct {
 	*serverRow
 	Settings []shownSetting `json:"settings"`
@@ -113,7 +113,7 @@ func runServersShow(ctx context.Context, o showOptions) error {
 	return failed
 }
 
-// maskedSetting hides what is secret in a value, also by the key that it stands under. A reference is no secret.
+// maskedSetting masks secrets in a value, which its key can reveal too. A reference is not a secret.
 func maskedSetting(o *streams.Streams, path, value string) string {
 	if strings.Contains(value, "${") {
 		return o.Mask.Text(value)

@@ -50,7 +50,7 @@ server could not be reached, 130 interrupted.`,
   toolx call browser__navigate --arg url=https://example.org
   toolx call browser__click --arg text=More
   toolx session stop browser`,
-		Args: cli.NeedsSubcommand("session has no subcommand %q",
+		Args: cli.NeedsSubcommand("unknown subcommand %q of session",
 			"toolx session start SERVER; the others are list, stop, restart and logs"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
@@ -65,7 +65,7 @@ server could not be reached, 130 interrupted.`,
 	return cmd
 }
 
-// startOptions say which servers are to stay.
+// startOptions say which servers to keep running.
 type startOptions struct {
 	Tools *toolset.Opener
 
@@ -109,15 +109,15 @@ func (o *startOptions) check(url string) error {
 	case named && len(o.names) == 0:
 		return fault.Usage("name a server", "toolx session start SERVER; toolx servers lists them")
 	case !named && o.as == "":
-		return fault.Usage("a session of a command or an address needs a name", "toolx session start --as NAME …")
+		return fault.Usage("a session for a command or an address needs a name", "toolx session start --as NAME …")
 	case o.as != "" && len(o.names) > 1:
 		return fault.Usage("--as is for one server", "toolx session start --as "+exec.ShellLine(o.as)+" SERVER")
 	case o.as != "" && strings.Trim(o.as, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
-		return fault.Usage("the name "+strconv.Quote(o.as)+" cannot stand before a tool's",
+		return fault.Usage("the name "+strconv.Quote(o.as)+" cannot be used before a tool's name",
 			"--as takes letters, digits, -, _ and .")
 	case strings.HasPrefix(o.as, "-"):
-		return fault.Usage("the name "+strconv.Quote(o.as)+" begins as a flag does",
-			"--as NAME begins with a letter or a digit")
+		return fault.Usage("the name "+strconv.Quote(o.as)+" starts like a flag",
+			"start it with a letter or a digit")
 	case o.idle <= 0:
 		return fault.Usage("--idle must be more than 0", "--idle 30m")
 	}
@@ -153,7 +153,7 @@ func newSessionRun(tools *toolset.Opener) (sessionRun, error) {
 	return sessionRun{tools, store}, nil
 }
 
-// toHold returns the entries that sessions are to be started for, and what is known of each session.
+// toHold returns the entries for which to start sessions, and the record of each session.
 func (r sessionRun) toHold(
 	o startOptions,
 ) (list []*config.Server, records map[string]*daemon.Record, err error) {
@@ -168,7 +168,7 @@ func (r sessionRun) toHold(
 	}
 	taken := func(s *config.Server) bool { return s.Name == o.as && !s.Session }
 	if o.as != "" && slices.ContainsFunc(loaded.Servers, taken) {
-		return nil, nil, fault.Usage("a server of the config is named "+strconv.Quote(o.as), "--as takes another name")
+		return nil, nil, fault.Usage("the config has a server named "+strconv.Quote(o.as), "--as takes another name")
 	}
 	if adHoc != nil {
 		list = []*config.Server{adHoc}
@@ -202,7 +202,7 @@ func (r sessionRun) toHold(
 	return list, records, nil
 }
 
-// start starts sessions that do not run yet, and prints what runs then.
+// start starts sessions that are not running yet, and prints the running sessions.
 func (r sessionRun) start(
 	ctx context.Context, list []*config.Server, records map[string]*daemon.Record, asJSON bool,
 ) error {
@@ -216,7 +216,7 @@ func (r sessionRun) start(
 		record := records[server.Name]
 		names = append(names, server.Name)
 		if running[record.Key] {
-			r.tools.Out.Say("a session of %s runs already", render.Safe(server.Name))
+			r.tools.Out.Say("a session of %s is already running", render.Safe(server.Name))
 			continue
 		}
 		holds[server.Name] = *record
@@ -254,7 +254,7 @@ func (r sessionRun) start(
 // statusTimeout limits how long a session's process may take to report its state.
 const statusTimeout = 2 * time.Second
 
-// listOptions say how sessions are listed.
+// listOptions say how to list sessions.
 type listOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -350,7 +350,7 @@ func (r sessionRun) print(infos []*daemon.Info, asJSON bool) error {
 	return r.tools.Out.PrintTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
 }
 
-// fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
+// fields returns the columns of a session: with units for people, in milliseconds and bytes in a pipe.
 func (r sessionRow) fields(person bool) []string {
 	age, idle := strconv.FormatInt(r.AgeMS, 10), strconv.FormatInt(r.IdleMS, 10)
 	memory := strconv.FormatInt(r.Memory, 10)
@@ -365,12 +365,12 @@ func (r sessionRow) fields(person bool) []string {
 	return []string{r.Name, r.State, strconv.Itoa(r.PID), age, idle, strconv.Itoa(r.Calls), memory, what}
 }
 
-// shortTime returns a time in milliseconds for a person, in whole seconds.
+// shortTime formats a time in milliseconds for people, in whole seconds.
 func shortTime(ms int64) string {
 	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String()
 }
 
-// namesOptions say which sessions are meant.
+// namesOptions have the names of sessions.
 type namesOptions struct {
 	Out     *streams.Streams
 	Tools   *toolset.Opener
@@ -406,15 +406,15 @@ Exit codes: 0 stopped, 1 a process did not exit, 2 wrong usage or an unknown nam
 func (o *namesOptions) check() error {
 	switch {
 	case o.all && len(o.names) > 0:
-		return fault.Usage("--all stands alone", "toolx session stop --all")
+		return fault.Usage("--all takes no names", "toolx session stop --all")
 	case !o.all && len(o.names) == 0:
 		return fault.Usage("name a session", "toolx session stop NAME, or --all; toolx session list shows them")
 	}
 	return nil
 }
 
-// named returns the records of sessions by their names; all of them for none. Several projects may have servers
-// of one name: in the folder of one of them its own sessions are meant, and elsewhere all.
+// named returns the records of sessions by their names, or all without names. Several projects may have servers with
+// the same name: in a project's folder, a name means that project's session, and elsewhere all.
 func (r sessionRun) named(names []string) ([]*daemon.Record, error) {
 	records := r.store.Records()
 	if len(names) == 0 {
@@ -429,7 +429,7 @@ func (r sessionRun) named(names []string) ([]*daemon.Record, error) {
 			if known := words.Texts(records, func(r *daemon.Record) string { return r.Name }); len(known) > 0 {
 				fix = "the sessions are " + strings.Join(known, ", ") + "; " + fix
 			}
-			return nil, fault.Usage("no session is named "+strconv.Quote(name), fix)
+			return nil, fault.Usage("no session named "+strconv.Quote(name), fix)
 		}
 		if len(named) > 1 {
 			named = r.ofThisProject(named)
@@ -442,7 +442,7 @@ func (r sessionRun) named(names []string) ([]*daemon.Record, error) {
 // ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
 func (r sessionRun) ofThisProject(records []*daemon.Record) []*daemon.Record {
 	loaded, err := r.tools.Consent.LoadConfig()
-	if err != nil { // which is no reason not to end a session
+	if err != nil { // sessions can still be stopped
 		return records
 	}
 	foreign := func(record *daemon.Record) bool { return person.HeldEntry(loaded.Servers, record) == nil }
@@ -539,7 +539,7 @@ func runSessionRestart(ctx context.Context, o namesOptions) error {
 	return run.start(ctx, list, records, o.json)
 }
 
-// logsOptions say whose stderr is shown.
+// logsOptions say whose stderr to show.
 type logsOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -610,7 +610,7 @@ func runSessionLogs(ctx context.Context, o logsOptions) error {
 	return nil
 }
 
-// newSessionHoldCommand makes the verb that holds a server. toolx itself starts it.
+// newSessionHoldCommand returns the hidden verb that runs the server of a session. toolx starts it itself.
 func newSessionHoldCommand(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hold",
@@ -626,7 +626,7 @@ func newSessionHoldCommand(f *factory.Factory) *cobra.Command {
 	}
 }
 
-// closing closes a writer that can be closed.
+// closing adds a Close method to a writer.
 type closing struct{ io.Writer }
 
 // Close implements io.Closer.

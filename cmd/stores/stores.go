@@ -1,4 +1,4 @@
-// Package stores says where toolx keeps what it keeps.
+// Package stores has the locations of toolx's files.
 package stores
 
 import (
@@ -15,8 +15,8 @@ import (
 	"toolx/pkg/trust"
 )
 
-// State returns the path of a file or folder in toolx's folder for state (XDG Base Directory Specification), empty
-// where there is no home to put it in.
+// State returns the path of a file or folder in toolx's state folder (XDG Base Directory Specification); empty without
+// a home folder.
 func State(name string) string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""
@@ -24,8 +24,8 @@ func State(name string) string {
 	return filepath.Join(xdg.StateHome, "toolx", name)
 }
 
-// Cache returns the path of a file or folder in toolx's folder for what can be found out again (XDG Base Directory
-// Specification), empty where there is no home to put it in.
+// Cache returns the path of a file or folder in toolx's cache folder (XDG Base Directory Specification); empty without
+// a home folder.
 func Cache(name string) string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_CACHE_HOME") == "" {
 		return ""
@@ -33,8 +33,8 @@ func Cache(name string) string {
 	return filepath.Join(xdg.CacheHome, "toolx", name)
 }
 
-// Sessions returns where the servers are that stay: in the folder of the login session where the system has one, so
-// that nothing of them outlives it, else in toolx's folder for state.
+// Sessions returns the place of sessions: the runtime folder of the login session if the system has one, so that
+// nothing outlives it, else toolx's state folder.
 func Sessions() *daemon.Sessions {
 	folder := State("sessions")
 	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
@@ -49,13 +49,13 @@ func Sessions() *daemon.Sessions {
 	}
 }
 
-// Ring returns the system's keyring, as TOOLX_KEYRING has it.
+// Ring returns the system's keyring, unless TOOLX_KEYRING disables it.
 func Ring() keyring.Ring { return keyring.Ring{Off: os.Getenv("TOOLX_KEYRING") == "off"} }
 
-// Secrets returns where toolx secret keeps what it is given.
+// Secrets returns the store of toolx secret.
 func Secrets() keyring.Store { return keyring.Store{Path: State("secrets.json"), Ring: Ring()} }
 
-// Logins returns where tokens are kept; nil where there is no home to keep them in.
+// Logins returns the store of tokens; nil without a home folder.
 func Logins() *auth.Store {
 	folder := State("auth")
 	if folder == "" {
@@ -64,11 +64,11 @@ func Logins() *auth.Store {
 	return auth.NewStore(folder, os.Getenv("TOOLX_KEYRING") != "off")
 }
 
-// Trust returns where consent is kept.
+// Trust returns the store of consents.
 func Trust() trust.Store { return trust.Store{Path: State("trust.json")} }
 
-// Catalog returns where catalogues are kept.
+// Catalog returns the store of catalogues.
 func Catalog() catalog.Store { return catalog.Store{Folder: Cache("catalog")} }
 
-// History returns the file of the execution log.
+// History returns the path of the execution log.
 func History() string { return State("history.jsonl") }

@@ -9,24 +9,24 @@ import (
 	"toolx/pkg/console"
 )
 
-// MaxBehind is how many bytes of the log may wait for a stderr that is not read.
+// MaxBehind is how many bytes of the log may wait while stderr is not read.
 const MaxBehind = 8 << 20
 
-// LiveLine is stderr with one line at its bottom that is redrawn: the progress of a call. All output to stderr goes
-// through it, so that the line moves out of the way. The line is drawn only on a terminal.
+// LiveLine is stderr with a last line that is redrawn: the progress of a call. All output to stderr goes through it, so
+// that the line moves out of the way. The line is drawn only on a terminal.
 //
-// Writing does not wait for stderr: the goroutine that reads a server must not wait, and a call does not take longer
-// because a terminal is stopped. Flush waits.
+// Writing does not wait for stderr, because the goroutine that reads a server must not wait, and a stopped terminal
+// must not delay a call. Flush waits.
 type LiveLine struct {
 	mu    sync.Mutex
 	out   *asyncwriter.Writer
 	moves bool
 	line  string
 	muted bool
-	// paused keeps what is written in kept, as far as there is room.
+	// paused reports whether output is collected in kept, as far as there is room.
 	paused bool
 	kept   []byte
-	held   int // how many callers of Hold keep the line away
+	held   int // how many callers of Hold hide the line
 }
 
 // newLiveLine returns a line on the console's stderr. note returns the text that replaces dropped lines of the log.
@@ -34,13 +34,13 @@ func newLiveLine(c *console.Console, note func(lines int) string) *LiveLine {
 	return &LiveLine{out: asyncwriter.New(c.Err, MaxBehind, note), moves: c.Motion}
 }
 
-// clearLine returns to the line's beginning and clears it.
+// clearLine is the control sequence that clears a line.
 const clearLine = "\r\x1b[K"
 
 // Write writes whole lines above the live one. They are never dropped.
 func (l *LiveLine) Write(p []byte) (int, error) { return l.write(p, l.out.Write) }
 
-// Log returns a writer for output that a server can cause any amount of: where stderr is not read for long, it drops
+// Log returns a writer for output of which a server can cause any amount: if stderr is not read for a while, it drops
 // and counts lines.
 func (l *LiveLine) Log() io.Writer { return logLines{l} }
 
@@ -76,11 +76,11 @@ func (l *LiveLine) Show(line string) {
 	_, _ = io.WriteString(l.out, clearLine+line)
 }
 
-// Flush waits until all that was written has reached stderr, or ctx ends.
+// Flush waits until all output has reached stderr, or ctx ends.
 func (l *LiveLine) Flush(ctx context.Context) { _ = l.out.Flush(ctx) }
 
-// inOrder is a stdout that is the same file as stderr: what was written to stderr before stands before it, and nothing
-// is written into a form.
+// inOrder is a stdout that is the same file as stderr: earlier output on stderr precedes it, and nothing is written
+// into a form.
 type inOrder struct {
 	out    io.Writer
 	before *LiveLine
@@ -94,7 +94,7 @@ func (o inOrder) Write(p []byte) (int, error) {
 	return o.out.Write(p)
 }
 
-// keep keeps p, however long, until the end of a Pause, and reports whether there is one.
+// keep keeps p, of any length, until the end of a Pause, and reports whether there is one.
 func (l *LiveLine) keep(p []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *LiveLine) keep(p []byte) bool {
 	return l.paused
 }
 
-// Clear takes the live line away.
+// Clear removes the live line.
 func (l *LiveLine) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,10 +114,10 @@ func (l *LiveLine) Clear() {
 	}
 }
 
-// Stop takes the live line away for good.
+// Stop removes the live line for good.
 func (l *LiveLine) Stop() { l.Hold() }
 
-// Hold keeps the live line away until the returned function is called: a person is typing where it would be drawn.
+// Hold hides the live line until the returned function is called, because the user is typing in its place.
 func (l *LiveLine) Hold() (release func()) {
 	l.Clear()
 	l.mu.Lock()
@@ -130,17 +130,18 @@ func (l *LiveLine) Hold() (release func()) {
 	}
 }
 
-// Pause keeps what is written until the returned function is called: something else has the last lines of the terminal.
+// Pause holds back output until the returned function is called, because something else uses the last lines of the
+// terminal.
 func (l *LiveLine) Pause() (resume func()) {
 	l.Clear()
 	l.mu.Lock()
 	l.paused = true
 	l.mu.Unlock()
-	l.Flush(context.Background()) // what was written before stands above it
+	l.Flush(context.Background()) // earlier output stays above it
 	return l.resume
 }
 
-// resume writes what was kept.
+// resume writes the output that was held back.
 func (l *LiveLine) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +152,7 @@ func (l *LiveLine) resume() {
 	}
 }
 
-// Mute drops what is written until the returned function is called: something else has the terminal.
+// Mute drops output until the returned function is called, because something else uses the terminal.
 func (l *LiveLine) Mute() (unmute func()) {
 	l.Clear()
 	l.Flush(context.Background())

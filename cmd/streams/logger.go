@@ -15,16 +15,15 @@ import (
 	"toolx/pkg/words"
 )
 
-// Settings are what the flags say of stderr.
+// Settings are the flags' settings for stderr.
 type Settings struct {
-	Level   slog.Level // the lowest that is shown
+	Level   slog.Level // the lowest level to show
 	JSON    bool       // log records are JSON
 	Quiet   bool       // no progress, and no remarks
 	Verbose bool       // reports have all details
 }
 
-// NewLogger makes the logger on stderr that the flags ask for. Secrets are masked
-// and text from servers is made safe before it is written.
+// NewLogger returns the logger on stderr with the flags' settings. It masks secrets and makes text from servers safe.
 func NewLogger(out io.Writer, screen render.Screen, settings Settings, masker *mask.Masker) *slog.Logger {
 	if settings.JSON {
 		if screen.TTY {
@@ -42,10 +41,10 @@ func NewLogger(out io.Writer, screen render.Screen, settings Settings, masker *m
 	return slog.New(&textHandler{out: out, screen: screen, level: settings.Level, mask: masker})
 }
 
-// maxLogLine is how many bytes of a message of the log are written.
+// maxLogLine is the most bytes of a log message.
 const maxLogLine = 16 << 10
 
-// shortLine cuts a message of the log, which may quote a server at any length.
+// shortLine cuts a log message, which may quote any amount of a server's text.
 func shortLine(text string) string {
 	if len(text) <= maxLogLine {
 		return text
@@ -54,7 +53,7 @@ func shortLine(text string) string {
 	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), size)
 }
 
-// SafeJSON writes JSON for a terminal: what a terminal could obey, and text that hides, as \u escapes.
+// SafeJSON writes JSON for a terminal: it writes control characters and invisible text as \u escapes.
 type SafeJSON struct{ Out io.Writer }
 
 func (s SafeJSON) Write(p []byte) (int, error) { return len(p), render.EscapeJSON(s.Out, p) }

@@ -26,8 +26,8 @@ type Progress struct {
 	reported exec.Progress
 }
 
-// ShowProgress draws the progress of a call of the tool until stop is called, which may be called twice. Where stderr
-// is no terminal it draws nothing.
+// ShowProgress draws the progress of a call of the tool until stop is called; stop may be called twice. If stderr is
+// not a terminal, it draws nothing.
 func (o *Streams) ShowProgress(bus *exec.Bus, tool string) (stop func()) {
 	p := o.newProgress(tool)
 	if p == nil {
@@ -41,7 +41,7 @@ func (o *Streams) ShowProgress(bus *exec.Bus, tool string) (stop func()) {
 	})
 }
 
-// ShowDoing draws what is being done, as doing says, until stop is called. Where stderr is no terminal it draws
+// ShowDoing draws the current action, which doing sets, until stop is called. If stderr is not a terminal, it draws
 // nothing.
 func (o *Streams) ShowDoing(verb string) (doing func(what string), stop func()) {
 	p := o.newProgress(verb)
@@ -51,8 +51,8 @@ func (o *Streams) ShowDoing(verb string) (doing func(what string), stop func()) 
 	return p.say, sync.OnceFunc(p.begin())
 }
 
-// ShowReached draws how far the reading of a whole has come, as reach says, until stop is called; whole is 0 where
-// no one knows it. Where stderr is no terminal it draws nothing, and reach is nil.
+// ShowReached draws how much of a whole has been read, which reach sets, until stop is called; whole is 0 if unknown.
+// If stderr is not a terminal, it draws nothing, and reach is nil.
 func (o *Streams) ShowReached(subject string, whole int64) (reach func(part int64, done string), stop func()) {
 	p := o.newProgress(subject)
 	if p == nil {
@@ -69,7 +69,7 @@ func (o *Streams) ShowReached(subject string, whole int64) (reach func(part int6
 	return reach, sync.OnceFunc(p.begin())
 }
 
-// newProgress returns nil where nothing is to be drawn.
+// newProgress returns nil if nothing is drawn.
 func (o *Streams) newProgress(subject string) *Progress {
 	if !o.Console.Motion || o.Settings.Quiet {
 		return nil
@@ -118,7 +118,7 @@ func (p *Progress) draw(ended <-chan struct{}) {
 	}
 }
 
-// take notes what an event says about how far the call is.
+// take updates the progress from an event.
 func (p *Progress) take(event exec.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,27 +25,27 @@ import (
 	"toolx/pkg/words"
 )
 
-// Streams is where toolx writes: stdout, stderr below which a live line is drawn, and the log.
+// Streams is where toolx writes: stdout, stderr with a live line, and the log.
 type Streams struct {
-	// Console holds the streams. What is written to Console.Err itself does not wait for what was written to Live.
+	// Console has the streams. Output to Console.Err does not wait for earlier output to Live.
 	Console *console.Console
-	// Stdout is the stream itself, for what draws on it or closes it.
+	// Stdout is the stream itself, for code that draws on it or closes it.
 	Stdout   io.Writer
 	Live     *LiveLine
 	Log      *slog.Logger
 	Mask     *mask.Masker
 	Settings Settings
-	// Drawn says that the terminal interface has the terminal, so no one sees the log.
+	// Drawn reports whether the full-screen interface uses the terminal, so that the log is invisible.
 	Drawn atomic.Bool
 	// FlushTime bounds the wait for stderr at the end; zero means no bound.
 	FlushTime time.Duration
-	// MaxError is how many bytes of an error stderr shows; zero means DefaultMaxOutput, a negative number all.
+	// MaxError is the most bytes of an error on stderr; zero means DefaultMaxOutput, a negative number no limit.
 	MaxError int64
-	// warned holds the texts of WarnOnce and WarnLoudly.
+	// warned has the texts of WarnOnce and WarnLoudly.
 	warned sync.Map
 }
 
-// New returns the streams of a console. It shows warnings as text until Settings says otherwise.
+// New returns the streams of a console. It shows warnings as text until Settings changes that.
 func New(c *console.Console) *Streams {
 	o := &Streams{Console: c, Stdout: c.Out, Mask: mask.New(), Settings: Settings{Level: slog.LevelWarn}}
 	o.Live = newLiveLine(c, func(lines int) string {
@@ -61,7 +61,7 @@ func New(c *console.Console) *Streams {
 	return o
 }
 
-// Logger returns a logger to out, as the flags ask for it.
+// Logger returns a logger to out with the flags' settings.
 func (o *Streams) Logger(out io.Writer) *slog.Logger {
 	return NewLogger(out, o.Screen(), o.Settings, o.Mask)
 }
@@ -76,10 +76,10 @@ func (o *Streams) OutScreen() render.Screen {
 	return render.Screen{TTY: o.Console.OutTTY, Width: o.Console.Width, Color: o.Console.Color}
 }
 
-// Person reports whether a person at the terminal can answer a question.
+// Person reports whether a user at the terminal can answer questions.
 func (o *Streams) Person() bool { return o.Console.InTTY && o.Console.ErrTTY }
 
-// Flush waits until stderr has taken everything, for at most FlushTime where that is set. No form is open any more.
+// Flush waits until everything has reached stderr, for at most FlushTime if that is set. No form may be open.
 func (o *Streams) Flush() {
 	o.Live.resume()
 	ctx := context.Background()
@@ -91,13 +91,13 @@ func (o *Streams) Flush() {
 	o.Live.Flush(ctx)
 }
 
-// UnreadTime is how long toolx waits at its end for a client that may not read its stderr.
+// UnreadTime is how long toolx waits before it exits for a client that may not read its stderr.
 const UnreadTime = time.Second
 
-// Say writes a line of toolx's own to stderr.
+// Say writes a line to stderr.
 func (o *Streams) Say(format string, args ...any) { fmt.Fprintf(o.Live, format+"\n", args...) }
 
-// Quote shows a text from outside on stderr, each line after a mark, so that it cannot pass for toolx's own words.
+// Quote shows an external text on stderr, each line after a mark, so that it cannot imitate toolx's own output.
 func (o *Streams) Quote(text string) {
 	for _, line := range render.Quote(text, o.Screen().Columns()) {
 		o.Say("%s", line)
@@ -114,7 +114,7 @@ func (o *Streams) WarnOnce(text string) {
 // WarnLoudly is WarnOnce for a warning that --quiet does not silence.
 func (o *Streams) WarnLoudly(text string) {
 	if _, told := o.warned.LoadOrStore(text, true); !told {
-		// The error is that of writing to stderr, which no one reads then.
+		// An error means that stderr cannot be written, so it cannot be reported.
 		_ = o.Log.Handler().Handle(context.Background(), slog.NewRecord(time.Now(), slog.LevelWarn, text, 0))
 	}
 }
@@ -126,12 +126,12 @@ func (o *Streams) Report(err error) {
 	}
 }
 
-// ShowError writes an error to stderr. It cuts what a server can make as long as it likes.
+// ShowError writes an error to stderr. It cuts parts that a server can make arbitrarily long.
 func (o *Streams) ShowError(err error) {
 	_ = render.Error(o.Live, shortError(err, cmp.Or(o.MaxError, DefaultMaxOutput)), o.Screen())
 }
 
-// PrintJSON prints a value on one line of stdout.
+// PrintJSON prints a value as one line of JSON on stdout.
 func (o *Streams) PrintJSON(value any) error {
 	text, err := rawjson.Marshal(value)
 	if err != nil {
@@ -148,8 +148,8 @@ func (o *Streams) PrintDocument(document []byte, form string) error {
 	return render.Document(o.Console.Out, document, o.OutScreen())
 }
 
-// PrintTable prints rows of texts that may come from a server: aligned under a heading, if there is one, on a terminal,
-// with tabs in a pipe.
+// PrintTable prints rows of texts that may come from a server: on a terminal aligned below an optional heading, in a
+// pipe separated by tabs.
 func (o *Streams) PrintTable(heading []string, rows [][]string) error {
 	if !o.OutScreen().TTY {
 		for _, row := range rows {
@@ -172,7 +172,7 @@ func (o *Streams) PrintTable(heading []string, rows [][]string) error {
 	return out.Flush()
 }
 
-// PrintFields prints texts that may come from a server on one line of stdout, with tabs between them.
+// PrintFields prints texts that may come from a server on one line of stdout, separated by tabs.
 func (o *Streams) PrintFields(fields ...string) error {
 	for i := range fields {
 		fields[i] = render.Safe(fields[i])
@@ -181,7 +181,7 @@ func (o *Streams) PrintFields(fields ...string) error {
 	return err
 }
 
-// Masked hides secrets in what err says. It leaves alone what a tool itself answered (NORM-6).
+// Masked masks secrets in err, except in a tool's own answer (NORM-6).
 func (o *Streams) Masked(err error) error {
 	var already *editedError
 	if err == nil || fault.KindOf(err) == fault.KindTool || errors.As(err, &already) && already.masked {
@@ -190,11 +190,11 @@ func (o *Streams) Masked(err error) error {
 	return &editedError{err, o.Mask.Text, o.Mask.Text, true}
 }
 
-// maxDetail is how many bytes of each detail of an error, and of its hint, are shown.
+// maxDetail is the most bytes of each detail of an error, and of its hint.
 const maxDetail = 8 << 10
 
-// shortError cuts an error to what takes limit bytes on stderr; a negative limit means none. The JSON of a failure has
-// the whole message.
+// shortError cuts an error to limit bytes on stderr; a negative limit means no limit. The JSON of a failure has the
+// whole message.
 func shortError(err error, limit int64) error {
 	return &editedError{
 		error: err,
@@ -221,7 +221,7 @@ func shortError(err error, limit int64) error {
 	}
 }
 
-// ReadInput reads a file that the user names, or standard input where the name is "-".
+// ReadInput reads a file that the user names, or standard input if the name is "-".
 func (o *Streams) ReadInput(name string) ([]byte, error) {
 	read := func() ([]byte, error) { return os.ReadFile(name) }
 	if name == "-" {
@@ -230,12 +230,12 @@ func (o *Streams) ReadInput(name string) ([]byte, error) {
 	}
 	data, err := read()
 	if err != nil {
-		return nil, fault.Usage("cannot read "+name+": "+fault.Reason(err), "name a file that you may read")
+		return nil, fault.Usage("cannot read "+name+": "+fault.Reason(err), "name a readable file")
 	}
 	return data, nil
 }
 
-// ReadWhole is ReadInput that the end of ctx interrupts.
+// ReadWhole is ReadInput with a context that interrupts it.
 func (o *Streams) ReadWhole(ctx context.Context, name string) ([]byte, error) {
 	var data []byte
 	read := make(chan error, 1)
@@ -252,7 +252,7 @@ func (o *Streams) ReadWhole(ctx context.Context, name string) ([]byte, error) {
 	}
 }
 
-// PrintLine prints a line that a server wrote: on a terminal so that it cannot do harm, in a pipe as it is.
+// PrintLine prints a line that a server wrote: on a terminal made safe, in a pipe unchanged.
 func (o *Streams) PrintLine(line string) error {
 	if o.OutScreen().TTY {
 		line = o.Mask.Text(render.Safe(line))
@@ -261,7 +261,7 @@ func (o *Streams) PrintLine(line string) error {
 	return err
 }
 
-// HasScreen reports whether the whole terminal can be drawn on.
+// HasScreen reports whether toolx can draw on the terminal.
 func (o *Streams) HasScreen() bool {
 	return o.Console.InTTY && o.Console.OutTTY && os.Getenv("TERM") != "dumb"
 }
@@ -269,15 +269,15 @@ func (o *Streams) HasScreen() bool {
 // DefaultMaxOutput is the size in bytes at which output for a terminal is cut.
 const DefaultMaxOutput = 256 << 10
 
-// editedError shows an error in other words: without its secrets, or shorter.
+// editedError is an error with an edited text: without secrets, or shorter.
 type editedError struct {
 	error
-	message func(string) string // nil: as it is
+	message func(string) string // nil: unchanged
 	detail  func(string) string // for the hint and for each detail; nil: there are none
 	masked  bool
 }
 
-// MessageAlone leaves out the hint and the details of an error.
+// MessageAlone returns an error without its hint and its details.
 func MessageAlone(err error) error { return &editedError{error: err} }
 
 func (e *editedError) Unwrap() error { return e.error }
@@ -309,7 +309,7 @@ func (e *editedError) Details() []string {
 	return details
 }
 
-// ASCII reports whether the locale shows ASCII only; one that is not set is taken for one that shows more.
+// ASCII reports whether the locale supports only ASCII; an unset locale counts as one that supports more.
 func (o *Streams) ASCII() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(os.Getenv(name)); locale != "" {

@@ -183,7 +183,7 @@ func (l *eventLog) retry(e servers.Retry) {
 	if e.Searched && e.Attempt > 1 {
 		level = slog.LevelInfo
 	}
-	l.log.Log(context.Background(), level, fmt.Sprintf("server %q: attempt %d of %d failed, the next comes in %s: %v",
+	l.log.Log(context.Background(), level, fmt.Sprintf("server %q: attempt %d of %d failed, next in %s: %v",
 		e.Server, e.Attempt, e.Of, e.Delay, e.Err))
 }
 

@@ -59,7 +59,7 @@ func (a *Opener) Begin() error {
 
 // BeginQuietly is Begin for completions and suggestions: it asks and logs nothing.
 func (a *Opener) BeginQuietly() error {
-	a.Consent.AsksNobody = true
+	a.Consent.NoQuestions = true
 	err := a.Begin()
 	a.Out.Log = slog.New(slog.DiscardHandler)
 	return err

@@ -315,7 +315,7 @@ func TestListTools(t *testing.T) {
 		{`{"pattern":"DEVICE"}`, "zwave__get_device", "broken: command not found", ""},
 		{`{"pattern":"nothing"}`, "", "broken: command not found", ""},
 		{`{"server":"broken"}`, "", "", "broken: command not found"},
-		{`{"server":"zwav"}`, "", "", `no server is named "zwav": known servers are zwave, broken`},
+		{`{"server":"zwav"}`, "", "", `no server named "zwav": known servers are zwave, broken`},
 		{`{"pattern":"[x"}`, "", "", `the pattern "[x" is malformed: write [ as \[`},
 	}
 	for _, test := range tests {

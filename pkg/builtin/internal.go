@@ -167,9 +167,9 @@ func (s Services) checkServer(server string) error {
 		names = append(names, known.Name)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no server is named %q: none is configured", server)
+		return fmt.Errorf("no server named %q: none is configured", server)
 	}
-	return fmt.Errorf("no server is named %q: known servers are %s", server, strings.Join(names, ", "))
+	return fmt.Errorf("no server named %q: known servers are %s", server, strings.Join(names, ", "))
 }
 
 func (s Services) all() []*exec.Tool {

@@ -72,7 +72,7 @@ func TestBaselineApply(t *testing.T) {
 			0,
 		},
 		{
-			"no check is called so",
+			"no check named so",
 			[]Known{{ID: "no-such-check"}},
 			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"},
 			1,

@@ -49,7 +49,7 @@ func (e *NotFoundError) Error() string {
 		if len(e.Servers) > 0 {
 			known = "known servers: " + strings.Join(e.Servers, ", ")
 		}
-		text += fmt.Sprintf(": no server is named '%s' (%s)", e.UnknownServer, known)
+		text += fmt.Sprintf(": no server named '%s' (%s)", e.UnknownServer, known)
 	}
 	return text
 }

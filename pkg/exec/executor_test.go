@@ -659,7 +659,7 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"echo":        "Tool 'echo' is ambiguous: one__echo, two__echo",
-		"three__echo": "Tool 'three__echo' not found: no server is named 'three' (known servers: one, two, two__b)",
+		"three__echo": "Tool 'three__echo' not found: no server named 'three' (known servers: one, two, two__b)",
 		"wether":      "Tool 'wether' not found",
 		"":            "Tool '' not found",
 	} {

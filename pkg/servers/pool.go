@@ -129,7 +129,7 @@ func (p *Pool) Known(name string) error {
 		return Disabled(p.known().off[name])
 	}
 	return &fault.UsageError{
-		Message: "no server is named '" + name + "'",
+		Message: "no server named '" + name + "'",
 		Fix:     "the config has: " + strings.Join(p.known().order, ", "),
 		Server:  name,
 	}
