@@ -202,7 +202,7 @@ func (l *lookup) beginOwners(ctx context.Context) map[string]*opening {
 		}
 	}
 	if len(openings) > 0 && len(unknown) > 0 {
-		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
+		const text = "according to the catalogues, %s belongs to %s; not asked, because they have no catalogue: %s"
 		l.pool.remark(fmt.Sprintf(text, l.name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
 	}
 	return openings
@@ -227,7 +227,7 @@ func (l *lookup) mayHave(beginning string) (names []string, others []*exec.Tool)
 		left, others = append(left, server), append(others, tools...)
 	}
 	if len(left) > 0 {
-		const text = "not asked for %s, since their catalogues have no tool of a name that begins with %s: %s; " +
+		const text = "not asked for %s, because their catalogues have no tool whose name starts with %s: %s; " +
 			"toolx list asks them"
 		l.pool.remark(fmt.Sprintf(text, l.name, beginning, strings.Join(left, ", ")))
 	}
