@@ -35,7 +35,7 @@ func TestTUICrashes(t *testing.T) {
 			// the first line, which may then be wrapped within a word.
 			unspaced := func(text string) string { return strings.Join(strings.Fields(text), "") }
 			text := unspaced(w.text())
-			for _, want := range []string{"error: the terminal interface crashed: a bug in " + where, `with \x1b[31mmore`, "hint: this is a mistake in toolx", "crash.txt"} {
+			for _, want := range []string{"error: the terminal interface crashed: a bug in " + where, `with \x1b[31mmore`, "hint: this is a bug in toolx", "crash.txt"} {
 				if !strings.Contains(text, unspaced(want)) {
 					t.Errorf("%q is not on the terminal:\n%s", want, w.text())
 				}

@@ -21,8 +21,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// keptTools returns the tools that a server's catalogue has, and when the server listed them; ok is false where it has
-// no such list. Definitions that cannot be read are left out: listing the server reports them.
+// keptTools returns the tools in a server's catalogue, and when the server listed them; ok is false if there is no such
+// list. It leaves out unreadable definitions, which are reported when the server is listed.
 func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, at time.Time, ok bool) {
 	list := store.Read(server.Identity()).List(catalog.Tools)
 	if list == nil {
@@ -31,10 +31,10 @@ func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, 
 	return protocol.DescribeTools(server, list.Definitions()), list.Time, true
 }
 
-// errNoCatalogue is why a server has nothing to list without being asked.
+// errNoCatalogue is why a server cannot be listed without contacting it.
 var errNoCatalogue = errors.New("no catalogue: the server has not been listed yet")
 
-// CacheFlags choose between what servers answer now and what they answered before.
+// CacheFlags choose between the servers' current and earlier lists.
 type CacheFlags struct{ Cached, Refresh bool }
 
 // Declare adds the flags to cmd.
@@ -45,9 +45,9 @@ func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 
-// OpenCatalogues does what OpenServers does, but starts and sends nothing: take takes the list of a server from its
-// catalogue, and returns when the server gave it; ok is false where there is none. It says how old they are; verb is
-// the command that makes them. listed holds their times.
+// OpenCatalogues is OpenServers without starting or contacting servers: take reads the list of a server from its
+// catalogue, and returns when the server sent it; ok is false if there is none. It reports how old the lists are; verb
+// is the command that renews them. listed has their times.
 func (b *Set) OpenCatalogues(
 	filter Filter, verb []string, take func(server *config.Server) (at time.Time, ok bool),
 ) (opened []servers.Opened, listed map[string]time.Time) {
@@ -77,12 +77,12 @@ func (b *Set) OpenCatalogues(
 	ReportFailed(b.Out, untrusted, false)
 	if len(missing) > 0 {
 		command := b.listCommand(verb, missing)
-		b.Out.Log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
+		b.Out.Log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " creates one")
 	}
 	return opened, listed
 }
 
-// TakeTools registers the tools of a server's catalogue.
+// TakeTools registers the tools in a server's catalogue.
 func (b *Set) TakeTools(server *config.Server) (at time.Time, ok bool) {
 	tools, at, ok := keptTools(stores.Catalog(), server)
 	if ok {
@@ -106,8 +106,8 @@ func (b *Set) Server(name string) *config.Server {
 	return b.Config().Servers[at]
 }
 
-// AddStale takes the lists of servers that are down from their catalogues, and says so; what names what they hold.
-// listed holds their times.
+// AddStale reads the lists of servers that are down from their catalogues, with a warning; what is the kind of list.
+// listed has their times.
 func (b *Set) AddStale(
 	opened []servers.Opened, what string, take func(server *config.Server) (at time.Time, ok bool),
 ) (listed map[string]time.Time) {
@@ -124,7 +124,7 @@ func (b *Set) AddStale(
 		}
 		if at, ok := take(b.Server(one.Server)); ok {
 			listed[one.Server] = at
-			const text = "server '%s' is down: its %s are those of its catalogue, listed %s"
+			const text = "server '%s' is down: its %s come from its catalogue, listed %s"
 			b.Out.Log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
 		}
 	}

@@ -23,12 +23,12 @@ import (
 	"toolx/pkg/words"
 )
 
-// eventLog turns events into log records. What a server repeats thousands of
-// times is a warning once, and the rest comes with -v.
+// eventLog turns events into log records. If a server repeats a warning thousands of times, it logs the warning once,
+// and the rest with -v.
 type eventLog struct {
 	log  *slog.Logger
 	mask *mask.Masker
-	// failed is the level of failed calls: a warning where nothing else reports them to the user (EXEC-6, EXEC-8).
+	// failed is the level of failed calls: a warning if nothing else reports them to the user (EXEC-6, EXEC-8).
 	failed slog.Level
 	// suggestUnknown is Options.SuggestUnknown.
 	suggestUnknown bool
@@ -41,22 +41,22 @@ type eventLog struct {
 
 	mu       sync.Mutex
 	polluted []*pollution          // by server, in the order of their first lines
-	last     map[string]*askedCall // by server, what was begun last
+	last     map[string]*askedCall // the latest call, by server
 }
 
-// askedCall is a call, or another request, that was begun.
+// askedCall is a call or another request that has started.
 type askedCall struct {
 	id, tool, method string
 	arguments        []byte
 }
 
-// pollution is what a server wrote to its stdout besides messages.
+// pollution is non-message output of a server on its stdout.
 type pollution struct {
 	server string
 	lines  int
 	last   int // the number of the line that was counted last
 	first  string
-	call   *askedCall // that was begun before the first line came, nil where none was
+	call   *askedCall // the latest call before the first line, or nil
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options Options) *eventLog {
@@ -77,7 +77,7 @@ func (l *eventLog) take(event exec.Event) {
 		l.notice(e)
 	case exec.CallStarted:
 		l.begun(e)
-		if l.log.Enabled(context.Background(), slog.LevelInfo) { // to mask large arguments takes long
+		if l.log.Enabled(context.Background(), slog.LevelInfo) { // masking large arguments is slow
 			l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
 		}
 	case exec.CallFinished:
@@ -131,7 +131,7 @@ func (l *eventLog) arguments(arguments []byte) string {
 	return string(l.mask.JSON(arguments))
 }
 
-// coerced logs values of a model that were written as another kind. It knows secrets by their parameters' names.
+// coerced logs a model's values that were converted to another type. It masks secrets by their parameters' names.
 func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	e.Changes = slices.Clone(e.Changes)
 	for i, change := range e.Changes {
@@ -142,7 +142,7 @@ func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	l.log.Info(e.String())
 }
 
-// begun notes what a server is asked, which may be why it pollutes its stdout.
+// begun records a request, which may be the reason why the server pollutes its stdout.
 func (l *eventLog) begun(e exec.CallStarted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ func (l *eventLog) begun(e exec.CallStarted) {
 func (l *eventLog) finished(e exec.CallFinished) {
 	l.mu.Lock()
 	if call := l.last[e.Result.Server]; call != nil && call.id == e.ID {
-		call.arguments = e.Arguments // as they were sent, which is how the call can be repeated
+		call.arguments = e.Arguments // as they were sent, so that the call can be repeated
 	}
 	l.mu.Unlock()
 	outcome, why, level := "succeeded", "", slog.LevelInfo
@@ -161,7 +161,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 		outcome, why, level = "failed", ": "+e.Result.Err.Error(), l.failed
 		var missing *exec.NotFoundError
 		if errors.As(e.Result.Err, &missing) && len(missing.Candidates) == 0 {
-			level = slog.LevelWarn // EXEC-6: in any log, but for a stderr that says no more than the error does
+			level = slog.LevelWarn // EXEC-6: in every log, except on a stderr that already has the error
 			if l.suggestUnknown && !l.log.Enabled(context.Background(), slog.LevelInfo) {
 				level = slog.LevelInfo
 			}
@@ -177,7 +177,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	l.log.Log(context.Background(), level, text+why)
 }
 
-// retry reports each attempt (MCP-3); for a server that no one named, of the first.
+// retry reports each attempt (MCP-3), or only the first for a server that the user did not name.
 func (l *eventLog) retry(e servers.Retry) {
 	level := slog.LevelWarn
 	if e.Searched && e.Attempt > 1 {
@@ -226,7 +226,7 @@ func (l *eventLog) countPolluted(e wire.PollutedLine) {
 	}
 }
 
-// connectFailed drops the warning about a server's stdout where the error of its start shows the lines.
+// connectFailed drops the warning about a server's stdout if the error of its start shows the lines.
 func (l *eventLog) connectFailed(e servers.ConnectFailed) {
 	var failure *diagnose.Failure
 	if !errors.As(e.Err, &failure) || len(failure.Stdout) == 0 {
@@ -237,7 +237,7 @@ func (l *eventLog) connectFailed(e servers.ConnectFailed) {
 	l.polluted = slices.DeleteFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
 }
 
-// end reports what was counted: equal warnings, and once for each server that it pollutes its stdout.
+// end reports the counts of equal warnings, and a warning for each server that polluted its stdout.
 func (l *eventLog) end() {
 	l.repeats.end()
 	l.mu.Lock()
@@ -260,7 +260,7 @@ func (l *eventLog) showAgain(p *pollution) string {
 	case call.method == "":
 		words = append(words, "--call", call.tool+" "+l.repeatable(call.arguments))
 	case !doctorAsks(call.method):
-		return "-v shows each line when it comes"
+		return "-v shows each line as it arrives"
 	}
 	if words = append(words, l.launchWords...); !l.adHoc {
 		words = append(words, p.server)
@@ -268,7 +268,7 @@ func (l *eventLog) showAgain(p *pollution) string {
 	return exec.ShellLine(words...)
 }
 
-// repeatable returns arguments for a line to paste, without secrets; an ellipsis where they are too long to paste.
+// repeatable returns arguments for a command to paste, without secrets; an ellipsis if they are too long.
 func (l *eventLog) repeatable(arguments []byte) string {
 	const longest = 400 // in bytes
 	text := l.arguments(arguments)
@@ -278,14 +278,14 @@ func (l *eventLog) repeatable(arguments []byte) string {
 	return "{…}"
 }
 
-// doctorAsks reports whether the doctor makes requests of a method unasked.
+// doctorAsks reports whether the doctor sends requests of a method by default.
 func doctorAsks(method string) bool {
 	return slices.Contains([]string{"ping", "tools/list", "resources/list", "prompts/list"}, method)
 }
 
 func (l *eventLog) odd(e wire.OddFrame) {
 	where := ""
-	if e.Line > 0 { // over HTTP there are no lines
+	if e.Line > 0 { // HTTP has no lines
 		where = fmt.Sprintf("line %d, ", e.Line)
 	}
 	class := string(e.Class)
@@ -311,7 +311,7 @@ func (l *eventLog) request(e wire.ServerRequest) {
 	answer := "answered"
 	switch {
 	case e.Busy:
-		text := fmt.Sprintf("server %q has more requests open than toolx keeps; further ones are refused", e.Server)
+		text := fmt.Sprintf("server %q has too many open requests; further ones are refused", e.Server)
 		l.repeats.warn(slog.LevelWarn, e.Server, text)
 		return
 	case !e.Answered && e.Method == "roots/list":
@@ -341,8 +341,8 @@ func (l *eventLog) exited(e wire.ProcessExited) {
 	l.log.Info(text)
 }
 
-// excerpt returns what is wrong on a line, quoted, with escapes for invisible bytes. Of a line of more than n bytes it
-// has those around the bad one, or the first.
+// excerpt returns the bad part of a line, quoted, with escapes for invisible bytes. From a line of more than n bytes,
+// it returns those around the bad byte, or the first ones.
 func excerpt(e wire.PollutedLine, n int) string {
 	switch {
 	case len(e.Text) == 0 && e.Unended:
@@ -360,7 +360,7 @@ func excerpt(e wire.PollutedLine, n int) string {
 	return quoteOnce(before + string(e.Near) + after)
 }
 
-// quoteOnce quotes text; text with quotes in it stands for itself, with its other signs escaped.
+// quoteOnce quotes text. It does not quote text with quotes in it, but escapes its other special characters.
 func quoteOnce(text string) string {
 	if strings.Contains(text, `"`) {
 		return strings.ReplaceAll(strings.Trim(strconv.Quote(text), `"`), `\"`, `"`)

@@ -17,15 +17,15 @@ import (
 	"toolx/pkg/words"
 )
 
-// Guards say which tools a verb may use, beside what the config says: they narrow that, and never widen it.
+// Guards restrict the tools that a verb may use, in addition to the config. They never permit more.
 type Guards struct {
 	Allow, Deny []string
 	ReadOnly    bool
 	Confirm     string
-	Yes         bool // every question is answered with yes
+	Yes         bool // answer every question with yes
 }
 
-// Declare declares the flags that leave tools out.
+// Declare declares the flags that exclude tools.
 func (o *Guards) Declare(flags *pflag.FlagSet) {
 	cli.TextsVar(flags, &o.Allow, "allow", "use only tools whose names match `GLOB` (repeatable)")
 	cli.TextsVar(flags, &o.Deny, "deny", "do not use tools whose names match `GLOB` (repeatable)")
@@ -38,7 +38,7 @@ func (o *Guards) DeclareConfirm(flags *pflag.FlagSet) {
 		"ask before running tools, `WHEN`: "+strings.Join(guard.Values(), ", ")+" (unless the config is stricter)")
 }
 
-// Check refuses values that mean nothing.
+// Check refuses invalid values.
 func (o *Guards) Check() error {
 	for flag, globs := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {
 		for _, glob := range globs {
@@ -50,7 +50,7 @@ func (o *Guards) Check() error {
 	return cli.OneOf("--confirm", o.Confirm, append([]string{""}, guard.Values()...)...)
 }
 
-// Build returns those that the flags say, none where they say nothing.
+// Build returns the guards of the flags; none without flags.
 func (o *Guards) Build() guard.Guards {
 	own := guard.Guards{{
 		Deny: o.Deny, ReadOnly: o.ReadOnly, Confirm: guard.Confirm(o.Confirm),
@@ -75,14 +75,14 @@ func (o *Guards) Narrow(list ...*config.Server) {
 	}
 }
 
-// ConfirmCall returns what asks the user before a call that is to be confirmed, as exec.Executor wants it.
+// ConfirmCall returns a function for exec.Executor that asks the user to confirm a call.
 func (b *Set) ConfirmCall(yes bool) func(context.Context, *guard.AskError, json.RawMessage) error {
 	return func(ctx context.Context, ask *guard.AskError, arguments json.RawMessage) error {
 		switch {
 		case yes:
 			return nil
 		case !b.Out.Person():
-			ask.Because, ask.Fix = "there is no terminal to ask at", "--yes calls it without a question"
+			ask.Because, ask.Fix = "there is no terminal for asking", "--yes calls it without asking"
 			return ask
 		}
 		agreed, err := b.Opener.Keyboard.Agrees(ctx, "call", ask, arguments)
@@ -94,8 +94,8 @@ func (b *Set) ConfirmCall(yes bool) func(context.Context, *guard.AskError, json.
 	}
 }
 
-// ReportGuards says how many tools of servers may not be used, and warns of a name that was to be denied and is
-// probably misspelt.
+// ReportGuards reports how many tools of servers are excluded, and warns about denied names that are probably
+// misspelt.
 func (b *Set) ReportGuards(opened []servers.Opened) {
 	for _, server := range b.Config().Servers {
 		listed := func(one servers.Opened) bool { return one.Server == server.Name && one.Err == nil }

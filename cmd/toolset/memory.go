@@ -19,7 +19,7 @@ func ForgetLists(ctx context.Context, a *Opener, server *config.Server) {
 		id = config.AdHoc(nil, server.URL, nil).Identity()
 	}
 	if err := stores.Catalog().Drop(context.WithoutCancel(ctx), id); err != nil {
-		a.Out.Log.Debug("the catalogue is not forgotten: " + err.Error())
+		a.Out.Log.Debug("cannot delete the catalogue: " + err.Error())
 	}
 }
 
@@ -28,7 +28,7 @@ func ForgetLists(ctx context.Context, a *Opener, server *config.Server) {
 type Memory struct {
 	store   catalog.Store
 	servers []*config.Server
-	// reuses reports whether a list may stand in for the server's answer where the server allows that.
+	// reuses reports whether a list may replace the server's answer if the server allows that.
 	reuses bool
 	failed func(error)
 
@@ -38,7 +38,7 @@ type Memory struct {
 	writing sync.Mutex // held while lists are written
 }
 
-// pendingLists is what will be written about a server.
+// pendingLists are the changes to write about a server.
 type pendingLists struct {
 	facts catalog.Facts
 	lists map[catalog.Kind]protocol.Listed
@@ -54,7 +54,7 @@ func (m *Memory) Listed(list protocol.Listed) {
 	m.note(list.Server, func(pending *pendingLists) {
 		kind := catalog.Kind(list.Member)
 		if size := sizeOf(list.Elements); size > catalog.MaxFile {
-			// It would be refused, but only once all of it is encoded.
+			// The store would refuse it, but only after encoding all of it.
 			delete(pending.lists, kind)
 			pending.ended[kind] = true
 			return
@@ -76,7 +76,7 @@ func sizeOf(elements []json.RawMessage) (size int) {
 func (a *Opener) memory(loaded *config.Config, reuses bool) *Memory {
 	return &Memory{
 		store: stores.Catalog(), servers: loaded.Servers, reuses: reuses,
-		failed: func(err error) { a.Out.Log.Debug("no catalogue is kept: " + err.Error()) },
+		failed: func(err error) { a.Out.Log.Debug("cannot write the catalogue: " + err.Error()) },
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *Memory) Changed(server *config.Server, member string) {
 	})
 }
 
-// note changes what will be written about a server.
+// note updates the changes to write about a server.
 func (m *Memory) note(server *config.Server, change func(*pendingLists)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +121,7 @@ func (m *Memory) note(server *config.Server, change func(*pendingLists)) {
 	m.timer.Reset(writeDelay)
 }
 
-// write writes what there is to write. A catalogue that cannot be written is no loss.
+// write writes all pending changes. If a catalogue cannot be written, nothing important is lost.
 func (m *Memory) write() {
 	m.writing.Lock()
 	defer m.writing.Unlock()
@@ -153,7 +153,7 @@ func (m *Memory) write() {
 	}
 }
 
-// keep writes what was listed, beside end, which closes the servers; ctx bounds the wait.
+// keep writes the lists while end closes the servers; ctx bounds the wait.
 func (m *Memory) keep(ctx context.Context, end func(context.Context)) {
 	written := make(chan struct{})
 	go func() {
@@ -163,7 +163,7 @@ func (m *Memory) keep(ctx context.Context, end func(context.Context)) {
 	end(ctx)
 	select {
 	case <-written:
-		m.write() // a server may have told of a change while it was closed
+		m.write() // a server may have reported a change while it was closed
 	case <-ctx.Done():
 	}
 }

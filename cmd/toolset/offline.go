@@ -22,12 +22,12 @@ type Offline struct {
 	Opener *Opener
 	Config *config.Config
 	Store  catalog.Store
-	// Chosen reports whether the command line says which servers there are.
+	// Chosen reports whether the command line selects the servers.
 	Chosen bool
 }
 
-// Offline reads the config; command is that of a server after "--". The error is that of a config file that cannot be
-// parsed; the others are read all the same.
+// Offline reads the config; command is a server's command after "--". If a config file cannot be parsed, it returns an
+// error, and still reads the others.
 func (a *Opener) Offline(command []string) (*Offline, error) {
 	server, err := a.Flags.AdHoc(command)
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *Opener) Offline(command []string) (*Offline, error) {
 	return c, err
 }
 
-// Quietly is Offline for completions, which report nothing: wrong flags and files are the verb's to report.
+// Quietly is Offline for completions, which report nothing: the verb reports wrong flags and files.
 func (a *Opener) Quietly() *Offline {
 	_ = a.BeginQuietly()
 	slices.Sort(a.Flags.Config)
@@ -83,7 +83,7 @@ func (c *Offline) Local() *exec.Registry {
 	return registry
 }
 
-// Tool returns the tool that a name means, as far as catalogues know; nil where they do not, or several have it.
+// Tool returns the tool with a name according to the catalogues; nil if none or several have it.
 func (c *Offline) Tool(name string) *exec.Tool {
 	local := c.Local()
 	if tool := local.Settled(name); tool != nil && !c.Chosen {

@@ -24,7 +24,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Opener opens what commands work with: the config, the tools in it, and the logs of what is done with them.
+// Opener opens the config, its tools, and the logs for commands.
 type Opener struct {
 	Out      *streams.Streams
 	Flags    *cli.Flags
@@ -34,9 +34,9 @@ type Opener struct {
 	Consent  *person.Consent
 	Logins   *person.Logins
 	closers  []func(ctx context.Context)
-	// Calls is the execution log; nil where none is kept.
+	// Calls is the execution log; nil if it is off.
 	Calls *history.Log
-	// pool is that of the Set that was opened, for Kill; nil while there is none.
+	// pool is the pool of the open Set, for Kill; nil while there is none.
 	pool atomic.Pointer[servers.Pool]
 }
 
@@ -57,7 +57,7 @@ func (a *Opener) Begin() error {
 	return nil
 }
 
-// BeginQuietly is Begin for completions and suggestions: it asks and logs nothing.
+// BeginQuietly is Begin for completions and suggestions: without questions and logs.
 func (a *Opener) BeginQuietly() error {
 	a.Consent.NoQuestions = true
 	err := a.Begin()
@@ -65,8 +65,8 @@ func (a *Opener) BeginQuietly() error {
 	return err
 }
 
-// Close ends what was opened, the latest first. It takes at most TeardownTime after Ctrl-C, and no time after a second
-// one.
+// Close closes everything that was opened, in reverse order. It takes at most TeardownTime after Ctrl-C, and no time
+// after a second one.
 func (a *Opener) Close(ctx, hurry context.Context) {
 	a.Out.Live.Stop()
 	bounded, cancel := context.WithCancel(hurry)
@@ -89,11 +89,11 @@ func (a *Opener) Kill() {
 // ShowProgress draws the progress of a call of the tool until stop is called; see Streams.ShowProgress.
 func (a *Opener) ShowProgress(tool string) (stop func()) { return a.Out.ShowProgress(a.Bus, tool) }
 
-// OnClose has f called when the command ends.
+// OnClose calls f when the command ends.
 func (a *Opener) OnClose(f func(context.Context)) { a.closers = append(a.closers, f) }
 
-// readConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
-// line, nil if there is none.
+// readConfig reads the config, and replaces its servers with those of options; adHoc is the server on the command line,
+// nil if there is none.
 func (a *Opener) readConfig(options Options) (loaded *config.Config, adHoc *config.Server, err error) {
 	if adHoc, err = a.Flags.AdHoc(options.Server); err != nil {
 		return nil, nil, err
@@ -101,7 +101,7 @@ func (a *Opener) readConfig(options Options) (loaded *config.Config, adHoc *conf
 	loaded, err = a.Consent.LoadConfig()
 	a.ReportRemarks(loaded)
 	switch {
-	case adHoc != nil && err != nil: // which needs no config
+	case adHoc != nil && err != nil: // a server on the command line needs no config
 		a.Out.Log.Warn(words.FirstLine(err.Error()) + "; the config is not used")
 	case err != nil && !options.Lenient:
 		return nil, nil, err
@@ -199,7 +199,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	return box, nil
 }
 
-// executor returns what makes calls, with the limits of the command line, then those of the config.
+// executor returns the Executor, with the limits of the command line, or else those of the config.
 func (a *Opener) executor(tools *exec.Registry, defaults config.Defaults, options Options) *exec.Executor {
 	return &exec.Executor{Registry: tools, Bus: a.Bus, Masked: a.Out.Masked, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.Flags.Timeout, defaults.Timeout),
@@ -211,8 +211,8 @@ func (a *Opener) executor(tools *exec.Registry, defaults config.Defaults, option
 	}}
 }
 
-// AddFlags adds to servers what the command line says of all of them: guards, and the flags with which a command finds
-// their tools again, which it returns.
+// AddFlags adds the command line's guards to all servers, and the flags with which a command finds their tools again,
+// which it returns.
 func (a *Opener) AddFlags(guards Guards, list []*config.Server) (flags []string) {
 	flags = a.Flags.ConnectionFlags()
 	for _, server := range list {
@@ -222,7 +222,7 @@ func (a *Opener) AddFlags(guards Guards, list []*config.Server) (flags []string)
 	return flags
 }
 
-// ReportRemarks reports what has no effect in the config, except in the entries of servers.
+// ReportRemarks reports settings without effect in the config, except in servers' entries.
 func (a *Opener) ReportRemarks(loaded *config.Config) {
 	for _, warning := range loaded.Warnings {
 		if warning.Server == "" {
@@ -234,7 +234,7 @@ func (a *Opener) ReportRemarks(loaded *config.Config) {
 	}
 }
 
-// ReportNotes reports, once, what has no effect in the entries of these servers.
+// ReportNotes reports, once, settings without effect in the entries of these servers.
 func (a *Opener) ReportNotes(loaded *config.Config, list ...*config.Server) {
 	for _, warning := range loaded.Warnings {
 		named := func(server *config.Server) bool { return server.Name == warning.Server && !server.OnCommandLine() }
@@ -244,7 +244,7 @@ func (a *Opener) ReportNotes(loaded *config.Config, list ...*config.Server) {
 	}
 }
 
-// HTTP returns how servers that have an address are reached.
+// HTTP returns the options for reaching servers with an address.
 func (a *Opener) HTTP() mcphttp.ClientOptions {
 	if a.Flags.Insecure {
 		const text = "--insecure: certificates are not checked, " +
@@ -256,13 +256,13 @@ func (a *Opener) HTTP() mcphttp.ClientOptions {
 	}
 }
 
-// answers returns what servers are answered with: the roots alone where o is nil. What no option answers, the person
-// does: the one at the terminal where user is nil.
+// answers returns the answers to servers' requests: only roots if o is nil. user answers what no option does; if user
+// is nil, the terminal is used.
 func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *config.Config) (protocol.Answers, error) {
 	var answers protocol.Answers
 	roots, untrusted := loaded.TrustedRoots()
 	for _, root := range untrusted {
-		a.Out.WarnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; " +
+		a.Out.WarnOnce("the root " + root + " is ignored: it is outside the folder of a file that is not trusted; " +
 			"toolx trust shows the file")
 	}
 	if o != nil && len(o.Roots) > 0 {
@@ -291,7 +291,7 @@ func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *confi
 	return answers, err
 }
 
-// sessions returns where the servers are that stay; nil where they are not to be used, or there is no place for them.
+// sessions returns the store of sessions; nil if sessions are not used, or there is no place for them.
 func (a *Opener) sessions() *daemon.Sessions {
 	if a.Flags.NoSession || os.Getenv(cli.EnvNoSession) == "1" {
 		return nil
@@ -299,5 +299,5 @@ func (a *Opener) sessions() *daemon.Sessions {
 	return stores.Sessions()
 }
 
-// TeardownTime bounds how long the servers may take to end after Ctrl-C.
+// TeardownTime bounds how long servers may take to exit after Ctrl-C.
 const TeardownTime = 2 * time.Second

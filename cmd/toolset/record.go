@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/history"
 )
 
-// ProgramOf returns what the server of the command line is, by its command or its address, and its name; nothing for
-// nil.
+// ProgramOf returns the command or address of a server on the command line, and its name; nothing for nil.
 func ProgramOf(adHoc *config.Server) (program, name string) {
 	switch {
 	case adHoc == nil:
@@ -24,7 +23,7 @@ func ProgramOf(adHoc *config.Server) (program, name string) {
 	return exec.PasteLine(append([]string{adHoc.Command}, adHoc.Args...)...), adHoc.Name
 }
 
-// Record sets up what writes events to files: the execution log, as keeps says, and the trace.
+// Record starts writing events to files: the execution log, with the settings in keeps, and the trace.
 func (a *Opener) Record(keeps config.Log, adHoc *config.Server) error {
 	if !keeps.Off {
 		a.recordHistory(keeps, adHoc)
@@ -32,7 +31,7 @@ func (a *Opener) Record(keeps config.Log, adHoc *config.Server) error {
 	return a.RecordTrace()
 }
 
-// RecordTrace sets up what writes messages to and from servers to stderr and to a file.
+// RecordTrace starts writing messages to and from servers to stderr and to a file.
 func (a *Opener) RecordTrace() error {
 	view := traceView{a.Out, a.Flags.Trace == cli.TraceFull}
 	if a.Flags.Trace != "" {
@@ -52,13 +51,13 @@ func (a *Opener) RecordTrace() error {
 	a.Bus.Subscribe(file.takeOther)
 	a.OnClose(func(ctx context.Context) {
 		if err := file.close(ctx); err != nil {
-			a.Out.Log.Warn("the trace file is not complete: " + err.Error())
+			a.Out.Log.Warn("the trace file is incomplete: " + err.Error())
 		}
 	})
 	return nil
 }
 
-// recordHistory keeps the execution log. A log that cannot be kept never fails a call.
+// recordHistory starts the execution log. A log that cannot be written never fails a call.
 func (a *Opener) recordHistory(keeps config.Log, adHoc *config.Server) {
 	log, err := history.Open(stores.History(), a.Out.Mask)
 	if err != nil {
@@ -72,8 +71,7 @@ func (a *Opener) recordHistory(keeps config.Log, adHoc *config.Server) {
 	a.OnClose(func(context.Context) { log.Close() })
 }
 
-// notLogged reports that the execution log cannot be written: on stderr, or in the terminal interface where that has
-// the terminal.
+// notLogged reports that the execution log cannot be written: on stderr, or in the full-screen interface if it is open.
 func (a *Opener) notLogged(err error) {
 	if !a.Out.Drawn.Load() {
 		a.Out.Log.Warn(err.Error())

@@ -13,7 +13,7 @@ import (
 // maxWarnings is how many different warnings about one server are logged.
 const maxWarnings = 50
 
-// repeats logs warnings that a server can cause any number of. Of warnings that differ only in numbers it logs the
+// repeats logs warnings of which a server can cause any number. Of warnings that differ only in numbers, it logs the
 // first and counts the others; it logs the count at 100, 1,000 and so on, and at the end. With -v it logs every one.
 type repeats struct {
 	log     *slog.Logger
@@ -25,15 +25,15 @@ type repeats struct {
 	different map[string]int // by server
 }
 
-// warningKind is what equal warnings have in common.
+// warningKind identifies equal warnings.
 type warningKind struct{ server, text string }
 
-// repeated is a warning that was logged, and how many like it were not.
+// repeated is a warning that was logged, and the number of equal ones that were not.
 type repeated struct {
 	text  string // the end of a line with the count
 	level slog.Level
 	more  int
-	told  int // the count that was logged last
+	told  int // the last logged count
 	next  int // the count to log next
 }
 
@@ -62,8 +62,8 @@ func (r *repeats) warnOf(kind warningKind, level slog.Level, text string, attrs 
 	}
 }
 
-// add counts a warning. It reports whether the warning is the first of its kind, and returns a line about those before
-// it, empty where it is not time for one.
+// add counts a warning. It reports whether the warning is the first of its kind, and returns a line with the count so
+// far, empty if it is not time for one.
 func (r *repeats) add(kind warningKind, level slog.Level, text string) (first bool, count string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,10 +72,10 @@ func (r *repeats) add(kind warningKind, level slog.Level, text string) (first bo
 		return true, ""
 	}
 	if r.kinds[kind] == nil {
-		kind.text = "" // which stands for all others
+		kind.text = "" // all others together
 	}
 	if r.kinds[kind] == nil {
-		r.begin(kind, level, fmt.Sprintf("of another kind about server %q; -v shows each", kind.server))
+		r.begin(kind, level, fmt.Sprintf("of other kinds about server %q; -v shows each", kind.server))
 	}
 	one := r.kinds[kind]
 	one.more++

@@ -23,23 +23,23 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Filter says which tools, or other things that servers list, a verb works with that takes several: everything
-// where neither servers nor patterns are given.
+// Filter selects the tools or other listed items that a verb works with: everything if there are neither servers nor
+// patterns.
 type Filter struct {
-	Servers  []string // all of theirs
-	Patterns []string // what matches one of them, of any server; see fits
-	// Cached reports whether a server's catalogue has what matches, and whether there is one: a server whose catalogue
-	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
-	// are.
+	Servers  []string // all items of these servers
+	Patterns []string // items of any server that match one of these; see fits
+	// Cached reports whether a server's catalogue has a match, and whether there is a catalogue. A server without a
+	// match is not asked if a pattern starts with the name of an unknown server. If Cached is nil, all servers are
+	// asked.
 	Cached func(server *config.Server) (fits, known bool)
 	// Responsive leaves out servers that are silent while others are ready.
 	Responsive bool
-	// Opened is called when the servers are open, before those that failed are reported; nil for nothing to do.
+	// Opened is called when the servers are open, before failures are reported; it may be nil.
 	Opened func()
 }
 
-// Filter returns the filter of a verb's arguments: the name of a server, or CLIENT:, means all that it has, and
-// anything else is a pattern. The error is that of a server that is disabled, or of a client without servers.
+// Filter returns the filter for a verb's arguments: the name of a server, or CLIENT:, selects everything that it has,
+// and anything else is a pattern. It fails for a disabled server and for a client without servers.
 func (b *Set) Filter(arguments []string) (Filter, error) {
 	names, err := cli.ExpandClients(b.Config().Servers, arguments)
 	if err != nil {
@@ -60,8 +60,8 @@ func (b *Set) Filter(arguments []string) (Filter, error) {
 	return filter, nil
 }
 
-// Selects reports whether the filter lets through what a server lists under names, with texts about it; server is empty
-// for toolx's own.
+// Selects reports whether the filter selects an item that a server lists under names, with texts about it; server is
+// empty for toolx's own.
 func (f Filter) Selects(server string, names []string, texts ...string) bool {
 	return len(f.Servers)+len(f.Patterns) == 0 || server != "" && slices.Contains(f.Servers, server) ||
 		slices.ContainsFunc(f.Patterns, func(pattern string) bool { return fits(pattern, server, names, texts) })
@@ -76,16 +76,16 @@ func (f Filter) SelectsTool(tool *exec.Tool) bool {
 	return f.Selects(tool.Server, names, tool.Plain, tool.Title, tool.Description)
 }
 
-// fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts. The server's
-// name may stand before the part, as in zwave__contr, but is not searched.
+// fits reports whether a pattern matches one of the names as a glob, or is part of one of the texts. The server's name
+// may precede the part, as in zwave__contr, but is not searched.
 func fits(pattern, server string, names, texts []string) bool {
 	glob := func(name string) bool { return guard.Fits(pattern, name) }
 	part := strings.ToLower(strings.TrimPrefix(pattern, cmp.Or(server, exec.Own)+exec.Separator))
 	return slices.ContainsFunc(names, glob) || strings.Contains(strings.ToLower(strings.Join(texts, "\n")), part)
 }
 
-// OpenTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
-// match: toolx's own first, then server by server. The error is a server's where none answered.
+// OpenTools starts the servers whose tools a filter may select, reports those that fail, and returns the tools that
+// match: toolx's own first, then server by server. If no server answered, the error is one server's.
 func (b *Set) OpenTools(ctx context.Context, filter Filter, verb string) ([]*exec.Tool, error) {
 	opened, err := b.OpenForTools(ctx, verb, filter)
 	if err != nil {
@@ -107,9 +107,8 @@ func (b *Set) OpenTools(ctx context.Context, filter Filter, verb string) ([]*exe
 	return tools, nil
 }
 
-// WorkingTools returns the tools that can be called, and says why the others cannot: no client and no model is offered
-// a tool whose entry is wrong. The error is that of the first such tool. A tool without a handler is offered, with a
-// warning.
+// WorkingTools returns the tools that can be called, and reports why the others cannot. Clients and models do not get
+// tools with a wrong entry. The error is the first such tool's. A tool without a handler is included, with a warning.
 func WorkingTools(o *streams.Streams, all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	for _, tool := range all {
 		if tool.Warn != nil {
@@ -125,8 +124,8 @@ func WorkingTools(o *streams.Streams, all []*exec.Tool) (tools []*exec.Tool, bro
 	return tools, broken
 }
 
-// OpenServers starts the servers whose tools a filter can mean, in parallel, and reports each that was given up. The
-// error is an interruption.
+// OpenServers starts the servers whose tools a filter may select, in parallel, and reports each failure. The error is
+// an interruption.
 func (b *Set) OpenServers(ctx context.Context, verb string, filter Filter) ([]servers.Opened, error) {
 	names, searched := b.serversFor(filter)
 	var left []servers.Opened
@@ -153,8 +152,8 @@ func (b *Set) OpenServers(ctx context.Context, verb string, filter Filter) ([]se
 	return opened, nil
 }
 
-// OpenForTools is OpenServers for a list of tools: it waits for those that servers may list soon, and says which list
-// none.
+// OpenForTools is OpenServers for a list of tools: it waits for tools that servers may list soon, and reports servers
+// without tools.
 func (b *Set) OpenForTools(ctx context.Context, verb string, filter Filter) ([]servers.Opened, error) {
 	opened, err := b.OpenServers(ctx, verb, filter)
 	b.Pool.AwaitTools(ctx, opened)
@@ -169,8 +168,8 @@ func (b *Set) OpenForTools(ctx context.Context, verb string, filter Filter) ([]s
 	return opened, err
 }
 
-// serversFor returns the servers whose tools a filter can mean. searched says that a pattern may match a tool of any
-// server, so that each is asked although most have nothing to do with it.
+// serversFor returns the servers whose tools a filter may select. searched reports whether a pattern may match a tool
+// of any server, so that each is asked although most do not have it.
 func (b *Set) serversFor(filter Filter) (names []string, searched bool) {
 	known := b.Pool.Names()
 	if len(filter.Servers)+len(filter.Patterns) == 0 {
@@ -187,8 +186,8 @@ func (b *Set) serversFor(filter Filter) (names []string, searched bool) {
 	return cli.Distinct(names), false
 }
 
-// leaveOut returns the servers to ask: those that a pattern names, that have no catalogue, or whose catalogue has what
-// matches.
+// leaveOut returns the servers to ask: those that a pattern names, those without a catalogue, and those whose catalogue
+// has a match.
 func (b *Set) leaveOut(names []string, filter Filter) (ask []string, left []servers.Opened) {
 	for _, name := range names {
 		begins := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
@@ -239,8 +238,8 @@ func (b *Set) StartServers(
 	return opened, nil
 }
 
-// ReportFailed reports each server that was given up: its message alone where it is only one of many that were
-// searched, else details and hint too.
+// ReportFailed reports each server that failed: only with its message if it is one of many that were searched,
+// otherwise also with details and a hint.
 func ReportFailed(o *streams.Streams, opened []servers.Opened, searched bool) {
 	for _, err := range person.UntrustedTogether(opened) {
 		if searched {
@@ -250,7 +249,7 @@ func ReportFailed(o *streams.Streams, opened []servers.Opened, searched bool) {
 	}
 }
 
-// NeedServers returns the error of a verb that needs a server, perhaps one of a name, and has none.
+// NeedServers returns the error for a verb that needs a server, perhaps with a name, and has none.
 func (b *Set) NeedServers(name string) error {
 	if len(b.Pool.Names()) > 0 {
 		return nil
@@ -260,20 +259,20 @@ func (b *Set) NeedServers(name string) error {
 			"saves it, and toolx init writes a config from what it finds here and in other clients")
 	missing.Server = name
 	if len(b.Config().Servers) > 0 {
-		missing.Message, missing.Server = "every server of the config is disabled", ""
+		missing.Message, missing.Server = "all servers in the config are disabled", ""
 		setting, _ := b.Config().Servers[0].DisabledBy()
 		missing.Fix = "remove \"" + setting + "\" there, or give a server's command after --"
 	}
 	return missing
 }
 
-// NoMatch is the error of patterns that nothing of a kind matches.
+// NoMatch returns the error for patterns without a match.
 func NoMatch(what string, patterns []string, hint string) error {
 	text := fmt.Sprintf("no %s matches '%s'", what, strings.Join(patterns, "', '"))
 	return exit.Fail(errors.New(text), fault.KindNotFound, hint)
 }
 
-// NoTool is the error of patterns that no tool matches. A single pattern may be a misspelt name.
+// NoTool returns the error for patterns that match no tool. A single pattern may be a misspelt name.
 func (b *Set) NoTool(patterns []string) error {
 	hint := "each pattern is a server, a glob, or a part of a name or description"
 	if len(patterns) == 1 {
@@ -305,7 +304,7 @@ func ToolsOf(all []*exec.Tool, server string, filter Filter) []*exec.Tool {
 	return tools
 }
 
-// ReportRest says what toolx goes on with where some servers were given up (MCP-4).
+// ReportRest reports the servers that toolx continues with if some have failed (MCP-4).
 func (b *Set) ReportRest(opened []servers.Opened) {
 	if FirstFailure(opened) == nil || b.Chosen {
 		return
@@ -326,14 +325,14 @@ func (b *Set) ReportRest(opened []servers.Opened) {
 	b.Out.Log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
 }
 
-// Bounded limits ctx to the time that a whole call may take, connecting included (--max-time, maxTime of the config).
-// subject names the call in the error. The clock stops while a person is asked.
+// Bounded limits ctx to the time for a whole call, including connecting (--max-time, or maxTime in the config). subject
+// is the call in the error. The clock stops while the user is asked.
 func (b *Set) Bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
 	return exec.WithMaxTime(ctx, b.Executor.Defaults.MaxTime, subject)
 }
 
-// GaveUp returns why a call whose server is not open yet has ended: its time was up, or the user gave up. It is nil
-// where ctx has not ended; tool and server may be empty.
+// GaveUp returns why a call has ended before its server was open: a time limit or an interruption. It returns nil if
+// ctx has not ended; tool and server may be empty.
 func GaveUp(ctx context.Context, tool, server string) error {
 	if server != "" {
 		return Ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))
@@ -341,8 +340,8 @@ func GaveUp(ctx context.Context, tool, server string) error {
 	return Ended(ctx, tool, "no server was ready for it by then")
 }
 
-// Ended returns why ctx has ended before a call of the tool could be made, or nil while it has not. detail says what
-// took the time.
+// Ended returns why ctx has ended before a call of the tool could be made, or nil if it has not. detail is what took
+// the time.
 func Ended(ctx context.Context, tool, detail string) error {
 	var timeout *exec.TimeoutError
 	switch {
@@ -356,11 +355,11 @@ func Ended(ctx context.Context, tool, detail string) error {
 	return &exec.InterruptedError{Tool: tool}
 }
 
-// SlowSchema is the detail of a limit that passes while toolx works on a tool's schema.
-const SlowSchema = "its schema takes that long to work with"
+// SlowSchema is the detail of a timeout while toolx processes a tool's schema.
+const SlowSchema = "processing its schema takes that long"
 
-// NamedServers returns the servers of these names, each once, or all where there are none. The error says that a server
-// is unknown or that there is none at all.
+// NamedServers returns the servers with these names, without duplicates, or all servers without names. It fails if a
+// server is unknown or if there are none.
 func (b *Set) NamedServers(names []string) ([]string, error) {
 	names, err := cli.ExpandClients(b.Config().Servers, names)
 	if err != nil {
@@ -384,7 +383,8 @@ func (b *Set) NamedServers(names []string) ([]string, error) {
 	return cli.Distinct(names), nil
 }
 
-// AddStartTiming adds what the server's start took to the time of its call, and whether the server ran before.
+// AddStartTiming adds the time of the server's start to the time of its call, and whether the server was running
+// before.
 func (b *Set) AddStartTiming(result *exec.Result) {
 	session := b.Pool.Session(result.Server)
 	if session == nil || result.Timing == nil {
@@ -398,8 +398,8 @@ func (b *Set) AddStartTiming(result *exec.Result) {
 	result.Timing = &timing
 }
 
-// AllowLogin lets the person at the terminal log in to the server that a name names. A server that is only asked
-// whether it has something of a plain name sends no one to a browser.
+// AllowLogin lets the user at the terminal log in to the server in a name. A server that is only searched for a plain
+// name never opens a browser.
 func (b *Set) AllowLogin(name string) {
 	switch {
 	case !b.Out.Person():
@@ -410,7 +410,7 @@ func (b *Set) AllowLogin(name string) {
 	}
 }
 
-// AdHocServer returns the server of the command line; nil if there is none.
+// AdHocServer returns the server on the command line; nil if there is none.
 func (b *Set) AdHocServer() *config.Server {
 	if !b.AdHoc {
 		return nil
@@ -418,8 +418,8 @@ func (b *Set) AdHocServer() *config.Server {
 	return b.Config().Servers[0]
 }
 
-// ListFailure returns the error of a listing: the first server's, where none answered or strict says that all have to.
-// The user has been told of it.
+// ListFailure returns the error of a listing: the first server's, if none answered or if strict is set. It was already
+// reported to the user.
 func ListFailure(opened []servers.Opened, strict bool) error {
 	first := FirstFailure(opened)
 	answered := slices.ContainsFunc(opened, func(one servers.Opened) bool { return one.Err == nil })
@@ -432,7 +432,7 @@ func ListFailure(opened []servers.Opened, strict bool) error {
 	return exit.Reported(first)
 }
 
-// ToolFacts returns what is shown of a tool besides its definition; timeout is that of calls without one of their own.
+// ToolFacts returns facts about a tool besides its definition; timeout is the default timeout of calls.
 func ToolFacts(ctx context.Context, tool *exec.Tool, timeout time.Duration) render.ToolFacts {
 	facts := render.ToolFacts{Timeout: cmp.Or(tool.Timeout, timeout, exec.DefaultTimeout)}
 	if arguments, err := tool.Input().Example(ctx); err == nil {

@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/servers/daemon"
 )
 
-// Set is what a verb that deals with tools works with.
+// Set has the servers and tools that a verb works with.
 type Set struct {
 	Opener   *Opener
 	Out      *streams.Streams
@@ -28,50 +28,50 @@ type Set struct {
 	// AdHoc reports whether a server was given on the command line; launch is its command.
 	AdHoc  bool
 	launch []string
-	// lacks names what servers are not offered, with the flags that offer it; see person.Lacking.
+	// lacks names the capabilities that servers do not get, with the flags that add them; see person.Lacking.
 	lacks string
-	// Chosen reports whether the command line says which servers there are (AdHoc, or --server): then toolx's own tools
-	// are left out.
+	// Chosen reports whether the command line selects the servers (AdHoc, or --server): then toolx's own tools are left
+	// out.
 	Chosen bool
 }
 
 // Config returns the config that was read last.
 func (b *Set) Config() *config.Config { return b.Loaded.Load() }
 
-// Options say what is in a Set.
+// Options configure a Set.
 type Options struct {
 	// Server is a command line that replaces the configured servers, and Servers are entries that do.
 	Server  []string
 	Servers []*config.Server
 	// Strict makes parameters outside the schema an error.
 	Strict bool
-	// KeepNames switches the normalization of parameter names off.
+	// KeepNames turns off the normalization of parameter names.
 	KeepNames bool
 	// Once connects with one attempt, unless --retries says otherwise.
 	Once bool
-	// Lenient goes on without the config files that cannot be parsed.
+	// Lenient continues without config files that cannot be parsed.
 	Lenient bool
-	// ConfigOnly leaves toolx's own tools out; Stage is where mocks play faults.
+	// ConfigOnly leaves out toolx's own tools; Stage is where mocks simulate faults.
 	ConfigOnly bool
 	Stage      builtin.Stage
-	// Confined reports whether no person at the keyboard makes the calls (see exec.Defaults).
+	// Confined reports whether the calls do not come from a user at the keyboard (see exec.Defaults).
 	Confined bool
 	// ReportFailures reports whether the verb itself reports failed calls.
 	ReportFailures bool
 	// SuggestUnknown reports whether the command reports an unknown tool itself: stderr needs no log line about it.
 	SuggestUnknown bool
-	// ReusesLists lets a list of tools that a server gave earlier stand in for its answer if the server allows that.
+	// ReusesLists lets an earlier list of tools replace the server's answer if the server allows that.
 	ReusesLists bool
-	// Answers say how servers that ask something back are answered; nil: they get roots alone.
+	// Answers say how to answer servers' requests; nil: they get only roots.
 	Answers *person.AnswerFlags
-	// User is who is asked what no option answers; nil: the person at the terminal.
+	// User answers what no option does; nil: the user at the terminal.
 	User *person.User
-	// Guards narrow what the config lets through.
+	// Guards restrict the config's tools.
 	Guards Guards
 	// KeepAlive reports whether the command may start sessions for entries with keepAlive; Watch, whether it
 	// needs what such servers send between its requests.
 	KeepAlive, Watch bool
-	// NoStartLimit reports whether the user stops a server that does not start, and no limit does.
+	// NoStartLimit reports whether only the user, and no time limit, stops a server that does not start.
 	NoStartLimit bool
 	// NewSessions are the sessions to start, by the names of servers, and Sessions where they are.
 	NewSessions map[string]daemon.Record
@@ -95,8 +95,8 @@ func (b *Set) addLocal(options Options, roots, flags []string) {
 	b.Registry.Register(tools...)
 }
 
-// services returns what toolx's own tools need. A tool's answer is passed on as it is, so what the services say of
-// servers is masked here.
+// services returns the services for toolx's own tools. Answers of tools are passed on unchanged, so the services mask
+// secrets of servers.
 func (b *Set) services(stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
 		Registry: b.Registry,
@@ -118,7 +118,7 @@ func (b *Set) services(stage builtin.Stage, roots []string) builtin.Services {
 	}
 }
 
-// FirstFailure returns the error of the first server that did not open; nil where all did.
+// FirstFailure returns the error of the first server that did not open; nil if all did.
 func FirstFailure(opened []servers.Opened) error {
 	for _, one := range opened {
 		if one.Err != nil {
@@ -128,7 +128,7 @@ func FirstFailure(opened []servers.Opened) error {
 	return nil
 }
 
-// describeServers returns what the tool list_servers shows.
+// describeServers returns the servers for the tool list_servers.
 func (b *Set) describeServers() []builtin.Server {
 	described := make([]builtin.Server, 0, len(b.Config().Servers))
 	for _, server := range b.Config().Servers {

@@ -33,7 +33,7 @@ func frames(show func(render.Frame)) func(exec.Event) {
 	}
 }
 
-// traceView writes to stderr what --trace shows.
+// traceView writes the output of --trace to stderr.
 type traceView struct {
 	out  *streams.Streams
 	full bool // with the contents of messages
@@ -48,7 +48,7 @@ func (v traceView) frame(frame render.Frame) {
 	_ = render.Trace(v.out.Live.Log(), frame, v.out.Screen())
 }
 
-// unexpected writes what a server says besides messages among the frames.
+// unexpected writes a server's other output between the frames.
 func (v traceView) unexpected(event exec.Event) {
 	var line render.UnexpectedLine
 	switch e := event.(type) {
@@ -115,7 +115,8 @@ func (f *traceFile) write(frame render.Frame) {
 	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.masked(frame.Bytes)})
 }
 
-// masked returns a frame with its secrets hidden: JSON, or a text if it is not JSON, as the line that the doctor sends.
+// masked returns a frame with its secrets masked: JSON, or text if it is not JSON, such as an invalid line from the
+// doctor.
 func (f *traceFile) masked(frame []byte) any {
 	if hidden := f.mask.JSON(frame); json.Valid(hidden) {
 		return json.RawMessage(hidden)
@@ -141,7 +142,7 @@ func (f *traceFile) takeOther(event exec.Event) {
 	}
 }
 
-// unexpected writes a line of stdout that holds something other than messages.
+// unexpected writes a line of stdout that is not only messages.
 func (f *traceFile) unexpected(e wire.PollutedLine) {
 	f.append(struct {
 		Time   time.Time  `json:"time"`
@@ -154,7 +155,7 @@ func (f *traceFile) unexpected(e wire.PollutedLine) {
 	}{e.At, e.Server, f.mask.Text(visible([]byte(kept(e)))), e.Class, e.Line, e.Column, e.Size})
 }
 
-// kept returns what is known of a line, with a mark where its end is not.
+// kept returns the known part of a line, with a mark if its end is missing.
 func kept(e wire.PollutedLine) string {
 	if e.Size > int64(len(e.Text)) {
 		return string(e.Text) + "…"
@@ -227,7 +228,7 @@ func (f *traceFile) failed(err error) {
 	}
 }
 
-// close waits until all is written, or ctx ends, and says what went wrong.
+// close waits until everything is written, or ctx ends, and returns the first error.
 func (f *traceFile) close(ctx context.Context) error {
 	if f.file != nil {
 		f.failed(f.queue.Flush(ctx))

@@ -22,12 +22,12 @@ import (
 	"toolx/pkg/trust"
 )
 
-// Options say which file is trusted, shown or forgotten.
+// Options say which file to trust, show or revoke.
 type Options struct {
 	Out     *streams.Streams
 	Consent *person.Consent
 
-	file         string // empty: the nearest one that a folder brought along
+	file         string // empty: the nearest one that came with a folder
 	yes          bool
 	list, revoke bool
 	json         bool
@@ -102,7 +102,7 @@ func Run(ctx context.Context, o Options) error {
 		return exit.Usage(err)
 	}
 	if known != nil && known.SHA256 == project.SHA256 {
-		o.Out.Say("%s is trusted already", render.Safe(name))
+		o.Out.Say("%s is already trusted", render.Safe(name))
 		return nil
 	}
 	person.ShowEffects(o.Out, project, known)
@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) error {
 		if err := person.KeepTrust(ctx, project); err != nil {
 			return err
 		}
-		o.Out.Say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
+		o.Out.Say("trusted; to undo: toolx trust --revoke %s", render.Safe(exec.ShellLine(name)))
 		return nil
 	case !o.Consent.CanAsk():
 		return fault.Usage(name+" is not trusted",
@@ -145,7 +145,7 @@ func listTrusted(out *streams.Streams, asJSON bool) error {
 	return nil
 }
 
-// trustState returns how a consent stands today.
+// trustState returns the current state of a consent.
 func trustState(grant trust.Grant) string {
 	project, err := config.ReadProject(grant.Path)
 	switch {
@@ -174,8 +174,8 @@ func revokeTrust(ctx context.Context, out *streams.Streams, file string) error {
 		return exit.Usage(err)
 	}
 	if !found {
-		return fault.Usage("no consent is recorded for "+path, "toolx trust --list shows what is")
+		return fault.Usage("no consent is recorded for "+path, "toolx trust --list shows trusted files")
 	}
-	out.Say("%s is not trusted any more", render.Safe(path))
+	out.Say("%s is no longer trusted", render.Safe(path))
 	return nil
 }

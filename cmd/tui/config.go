@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// tuiConfig is the config of the terminal interface, which can be changed there. It implements tui.Entries.
+// tuiConfig is the config that the full-screen interface shows and changes. It implements tui.Entries.
 type tuiConfig struct {
 	box    *toolset.Set
 	names  []string // of the servers that are shown; none: all
@@ -41,8 +41,8 @@ func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
 	return file.Path, server.Origin.Line, nil
 }
 
-// Reload reads the config again, and returns the servers to show. Those whose entries are others end, and so does the
-// one that is named, for which something has changed in any case.
+// Reload reads the config again, and returns the servers to show. It stops servers whose entries have changed, and the
+// named one.
 func (c *tuiConfig) Reload(ctx context.Context, name string) ([]*config.Server, error) {
 	for _, file := range c.trusted {
 		if err := (serverscmd.Editor{Tools: c.box.Opener}).KeepTrust(ctx, file); err != nil {
@@ -70,7 +70,7 @@ func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err err
 	if !strings.HasPrefix(server.URL, "http://") && !strings.HasPrefix(server.URL, "https://") {
 		commands := cmdline.ShellCommands(typed)
 		if len(commands) != 1 || len(commands[0].Words) == 0 || strings.ContainsRune(typed, '$') {
-			return "", fault.Usage("that is neither an address nor a program with its arguments",
+			return "", fault.Usage("that is neither an address nor a command line",
 				"https://… or npx -y PACKAGE")
 		}
 		server = config.AdHoc(commands[0].Words, "", nil)
@@ -91,7 +91,7 @@ func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err err
 	return name, serverscmd.Editor{Tools: c.box.Opener}.Add(ctx, file, name, server, false)
 }
 
-// isRelativeFile reports whether a word of a command line is a file whose path counts from the working folder.
+// isRelativeFile reports whether a word of a command line is a file relative to the working folder.
 func isRelativeFile(word string) bool {
 	if filepath.IsAbs(word) {
 		return false
@@ -100,7 +100,7 @@ func isRelativeFile(word string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// freeName returns a name that no server has, made of one that may be taken.
+// freeName returns an unused name for a server, derived from one that may be taken.
 func (c *tuiConfig) freeName(name string) string {
 	free := name
 	taken := func(s *config.Server) bool { return s.Name == free }
@@ -110,8 +110,8 @@ func (c *tuiConfig) freeName(name string) string {
 	return free
 }
 
-// Found says in lines which files were looked at for servers: toolx's own that are there, or the one that would be
-// made, and how many servers the other clients of this machine have.
+// Found returns lines about the files in which toolx looked for servers: its own existing files, or the one that it
+// would create, and how many servers other clients on this machine have.
 func (c *tuiConfig) Found() []string {
 	var lines []string
 	files, _, _ := config.Find(config.Options{Files: c.box.Flags.Config})
@@ -119,7 +119,7 @@ func (c *tuiConfig) Found() []string {
 		lines = append(lines, file.Name+" has no server")
 	}
 	if len(files) == 0 {
-		lines = append(lines, "there is no config yet; a makes "+config.UserFile(config.Options{}).Name)
+		lines = append(lines, "there is no config yet; a creates "+config.UserFile(config.Options{}).Name)
 	}
 	for _, client := range serverscmd.ClientsWithServers() {
 		lines = append(lines, fmt.Sprintf("%s has %s: toolx servers %s shows them, toolx tui %s: uses them",

@@ -12,9 +12,8 @@ import (
 	"toolx/pkg/config"
 )
 
-// repeatIn lets every command that is copied from the interface do in a new shell what it does here: it gives servers
-// and toolx's own tools the flags of this process, and returns the folder in which the command has to run; empty if any
-// folder will do.
+// repeatIn makes copied commands work in a new shell: it gives servers and toolx's own tools the flags of this process,
+// and returns the folder in which the command must run; empty if any folder will do.
 func (o Options) repeatIn(box *toolset.Set) (folder string) {
 	flags := append(shellFlags(box.Flags), answerFlags(&o.Answers)...)
 	for _, server := range box.Config().Servers {
@@ -23,7 +22,7 @@ func (o Options) repeatIn(box *toolset.Set) (folder string) {
 	for _, tool := range box.Registry.All() {
 		tool.Flags = flags
 	}
-	// Servers without cwd start in the working folder. Those of the user's own config are made for any folder.
+	// Servers without cwd start in the working folder. Those in the user's own config work in any folder.
 	loaded := box.Config()
 	given := len(box.Flags.Config)+len(box.Flags.From) > 0 || os.Getenv("TOOLX_CONFIG") != ""
 	anywhere := len(loaded.Projects) == 0 && !given
@@ -33,12 +32,12 @@ func (o Options) repeatIn(box *toolset.Set) (folder string) {
 	if anywhere {
 		return ""
 	}
-	folder, _ = os.Getwd() // of a folder that is gone there is nothing to be repeated
+	folder, _ = os.Getwd() // nothing can be repeated in a folder that is gone
 	return folder
 }
 
 // shellFlags returns the flags with which a command in a new shell, with another working folder and other variables,
-// reaches the same servers in the same way. Files are absolute; a mask stands for each secret.
+// reaches the same servers in the same way. Paths are absolute, and secrets masked.
 func shellFlags(f *cli.Flags) []string {
 	there := *f
 	there.Config = absolutes(f.Config)
@@ -93,7 +92,7 @@ func answerFlags(o *person.AnswerFlags) []string {
 	return flags
 }
 
-// absolutes applies absolute to each.
+// absolutes applies absolute to each value.
 func absolutes(given []string) []string {
 	var made []string
 	for _, one := range given {
@@ -102,8 +101,8 @@ func absolutes(given []string) []string {
 	return made
 }
 
-// absolute returns the absolute path of what exists in the working folder, and anything else as it is: the values of
-// some flags are either a file or a word.
+// absolute returns the absolute path of a file that exists in the working folder, and any other text unchanged: the
+// values of some flags are either a file or a word.
 func absolute(given string) string {
 	if given == "" || filepath.IsAbs(given) {
 		return given

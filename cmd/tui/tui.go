@@ -32,7 +32,7 @@ import (
 	"toolx/pkg/tui"
 )
 
-// Options say what the terminal interface shows.
+// Options say what the full-screen interface shows.
 type Options struct {
 	Out     *streams.Streams
 	Flags   *cli.Flags
@@ -45,9 +45,9 @@ type Options struct {
 	Start  *tui.Start // the tool to begin with, nil for none
 	Of     string     // a tool's name, which may name the only server to show
 	Server []string   // a command line after --
-	// develop says that the server's files are watched.
+	// develop reports whether to watch the server's files.
 	develop bool
-	// Answers say how servers that ask something back are answered; dialogs ask the user the rest.
+	// Answers say how to answer servers' requests; dialogs ask the user the rest.
 	Answers person.AnswerFlags
 	Guards  toolset.Guards
 }
@@ -84,14 +84,14 @@ Exit codes: 0 you quit, 2 wrong usage or no terminal, 130 interrupted.`,
 	return cmd
 }
 
-// Run shows the terminal interface until the user quits.
+// Run shows the full-screen interface until the user quits.
 func Run(ctx context.Context, o Options) error {
 	if !o.Out.HasScreen() {
-		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
+		return fault.Usage("the full-screen interface needs a terminal that supports control sequences",
 			"toolx list shows the tools, toolx call TOOL calls one")
 	}
 	if o.develop {
-		o.Flags.NoSession = true // it must be the program as it is now
+		o.Flags.NoSession = true // a session would run an older version
 	}
 	questions := tui.NewQuestions()
 	box, err := o.Tools.Open(toolset.Options{
@@ -123,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	return crashed(o.Out, o.Show(ctx, o.screen(ctx, box, shown, questions)), stores.State("crash.txt"))
 }
 
-// screen returns what the terminal interface shows, and how it does what only commands can.
+// screen returns the options of the interface, with functions for everything that needs packages of commands.
 func (o Options) screen(
 	ctx context.Context, box *toolset.Set, shown []*config.Server, questions *tui.Questions,
 ) tui.Options {
@@ -164,7 +164,7 @@ func (o Options) screen(
 	}
 }
 
-// nextRequest returns the request that would be sent for a call.
+// nextRequest returns the request that a call would send.
 func nextRequest(ctx context.Context, b *toolset.Set, call exec.Call) (json.RawMessage, error) {
 	prepared, err := b.Executor.Prepare(ctx, call)
 	if err != nil {
@@ -173,8 +173,8 @@ func nextRequest(ctx context.Context, b *toolset.Set, call exec.Call) (json.RawM
 	return request.RequestOf(b, prepared, 0)
 }
 
-// configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
-// empty where a server of the command line takes the place of the config.
+// configName names the config for the screen: the last of its files, which takes precedence, and the number of others.
+// It is empty if a server on the command line replaces the config.
 func configName(b *toolset.Set) string {
 	files := b.Config().Files
 	switch n := len(files); {
@@ -187,15 +187,15 @@ func configName(b *toolset.Set) string {
 	}
 }
 
-// crashError is a panic of the terminal interface, with where its trace is.
+// crashError is a panic of the interface, with the location of its trace.
 type crashError struct {
 	*tui.PanicError
-	path  string   // of the file with the trace; empty where it could not be written
-	trace []string // lines, where there is no file
+	path  string   // of the file with the trace; empty if it could not be written
+	trace []string // lines, if there is no file
 }
 
-// crashed writes the trace of a panic to a file, since no one can read it on a terminal that was just restored. It
-// returns any other error as it is.
+// crashed writes the trace of a panic to a file, because it would be unreadable on a terminal that was just restored.
+// It returns any other error unchanged.
 func crashed(o *streams.Streams, err error, path string) error {
 	var panicked *tui.PanicError
 	if !errors.As(err, &panicked) {
@@ -210,13 +210,13 @@ func crashed(o *streams.Streams, err error, path string) error {
 
 func (e *crashError) Unwrap() error { return e.PanicError }
 
-// Details returns the trace where no file has it.
+// Details returns the trace if no file has it.
 func (e *crashError) Details() []string { return e.trace }
 
 // Hint implements the interface that fault.HintOf looks for.
 func (e *crashError) Hint() string {
 	if e.path == "" {
-		return "this is a mistake in toolx: please report it with the trace above"
+		return "this is a bug in toolx: please report it with the trace above"
 	}
-	return "this is a mistake in toolx: please report it with the trace in " + e.path
+	return "this is a bug in toolx: please report it with the trace in " + e.path
 }

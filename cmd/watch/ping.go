@@ -21,7 +21,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// pingOptions say which servers are checked.
+// pingOptions say which servers to check.
 type pingOptions struct {
 	Out   *streams.Streams
 	Tools *toolset.Opener
@@ -62,7 +62,7 @@ type pong struct {
 	PingMS   float64 `json:"ping_ms,omitempty"`
 	StartMS  float64 `json:"start_ms,omitempty"` // process or connection, handshake, and list
 	Protocol string  `json:"protocol,omitempty"`
-	Name     string  `json:"name,omitempty"` // what the server calls itself
+	Name     string  `json:"name,omitempty"` // the server's own name
 	Version  string  `json:"version,omitempty"`
 	Error    string  `json:"error,omitempty"`
 	Kind     string  `json:"kind,omitempty"`
@@ -70,7 +70,7 @@ type pong struct {
 	err error
 }
 
-// RunPing opens the servers and pings them, in parallel, and reports each in order.
+// RunPing opens and pings the servers in parallel, and reports them in order.
 func RunPing(ctx context.Context, o pingOptions) error {
 	box, err := o.Tools.Open(toolset.Options{Server: o.command, ReportFailures: true})
 	if err != nil {
@@ -116,14 +116,14 @@ func pingOne(ctx context.Context, b *toolset.Set, name string) pong {
 	return p
 }
 
-// failed returns p as that of a server which did not answer.
+// failed returns p for a server that did not answer.
 func (p pong) failed(err error) pong {
 	p.err, p.Error, p.Kind = err, err.Error(), string(fault.KindOf(err))
 	return p
 }
 
-// printPongs prints the outcome of each ping and returns the first failure. After an interruption it prints what is
-// known by then.
+// printPongs prints the outcome of each ping and returns the first failure. After an interruption it prints the
+// outcomes so far.
 func printPongs(out *streams.Streams, pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {

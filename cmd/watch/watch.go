@@ -1,4 +1,4 @@
-// Package watch has the commands that wait for what servers send.
+// Package watch has the commands that wait for messages from servers.
 package watch
 
 import (
@@ -32,7 +32,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Options say what is watched.
+// Options say what to watch.
 type Options struct {
 	Out   *streams.Streams
 	Flags *cli.Flags
@@ -81,7 +81,7 @@ notification.
 	return cmd
 }
 
-// DeclareOutput adds the flags that say what is printed, and when to end.
+// DeclareOutput adds the flags for the output, and for when to stop.
 func (o *Options) DeclareOutput(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.JSON, "json", false, "print each notification as a line of JSON: time, server, method, params")
 	flags.IntVar(&o.count, "count", 0, "stop after `N` notifications; 0: never")
@@ -93,7 +93,7 @@ func (o *Options) Check() error {
 		return err
 	}
 	if o.count < 0 {
-		return fault.Usage("--count must not be negative", "--count 1 ends after the first")
+		return fault.Usage("--count must not be negative", "--count 1 stops after the first")
 	}
 	if slices.Contains(o.Resources, "") {
 		return fault.Usage("a resource has an empty URI", "toolx resources list shows them")
@@ -101,7 +101,7 @@ func (o *Options) Check() error {
 	return o.answers.Check()
 }
 
-// Run opens the servers, subscribes, and prints what comes.
+// Run opens the servers, subscribes, and prints notifications.
 func Run(ctx context.Context, o Options) error {
 	box, err := o.Tools.Open(toolset.Options{
 		Server: o.Command, ReportFailures: true, Answers: &o.answers, KeepAlive: true, Watch: true,
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) error {
 	return exit.Reported(err)
 }
 
-// watched returns the servers to open: those that were named, and those whose resources were; nil means all.
+// watched returns the servers to open: the named ones, and those of named resources; nil means all.
 func (o *Options) watched(uris map[string][]string) []string {
 	if len(o.names) == 0 && !o.UpdatesOnly {
 		return nil
@@ -149,8 +149,7 @@ func (o *Options) watched(uris map[string][]string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(o.names), maps.Keys(uris)))))
 }
 
-// byServer sorts URIs by the servers whose names stand before them. A URI without one belongs to the only possible
-// server.
+// byServer sorts URIs by the servers' names before them. A URI without a name belongs to the only possible server.
 func byServer(b *toolset.Set, resources, possible []string) (map[string][]string, error) {
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
@@ -158,7 +157,7 @@ func byServer(b *toolset.Set, resources, possible []string) (map[string][]string
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
 			if len(possible) != 1 {
-				return nil, fault.Usage("resource "+strconv.Quote(resource)+" does not say which server it is on",
+				return nil, fault.Usage("resource "+strconv.Quote(resource)+" does not name its server",
 					"put the server's name before it: SERVER"+exec.Separator+resource)
 			}
 			server, uri = possible[0], resource
@@ -168,10 +167,10 @@ func byServer(b *toolset.Set, resources, possible []string) (map[string][]string
 	return sorted, nil
 }
 
-// notificationAcknowledged is the method by which a server of 2026-07-28 says what it will send.
+// notificationAcknowledged is the method with which a server of 2026-07-28 confirms what it will send.
 const notificationAcknowledged = "notifications/subscriptions/acknowledged"
 
-// notificationUpdated is the method by which a server says that a resource has changed.
+// notificationUpdated is the method with which a server reports that a resource has changed.
 const notificationUpdated = "notifications/resources/updated"
 
 // notification is one line of watch.
@@ -182,7 +181,7 @@ type notification struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
-// watcher prints notifications until it has enough of them.
+// watcher prints notifications up to --count.
 type watcher struct {
 	tools *toolset.Opener
 	o     Options
@@ -200,15 +199,14 @@ func newWatcher(tools *toolset.Opener, o Options) *watcher {
 	return &watcher{tools: tools, o: o, more: make(chan struct{}, 1)}
 }
 
-// maxQueued is how many bytes of notifications may wait for a stdout that is not read; a
-// single one may be larger. maxQueuedLines bounds their number.
+// maxQueued is how many bytes of notifications may wait while stdout is not read; a single one may be larger.
+// maxQueuedLines bounds their number.
 const (
 	maxQueued      = 8 << 20
 	maxQueuedLines = 50_000
 )
 
-// take queues a notification for print, which runs on another goroutine. What comes while the queue is full is dropped
-// and counted.
+// take queues a notification for print, which runs on another goroutine. If the queue is full, it drops and counts it.
 func (w *watcher) take(event exec.Event) {
 	frame, ok := event.(wire.FrameReceived)
 	if !ok || frame.ID != "" || frame.Method == "" || w.o.UpdatesOnly && frame.Method != notificationUpdated {
@@ -235,7 +233,7 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 	defer cancel()
 	ended, alive := make(chan error), 0
 	var listening sync.WaitGroup
-	defer listening.Wait() // so that servers hear of it before they are stopped
+	defer listening.Wait() // subscriptions end before their servers are stopped
 	defer cancel()
 	for _, one := range opened {
 		if one.Err != nil {
@@ -258,7 +256,7 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 	return err
 }
 
-// follow prints what comes until there is enough of it, the last server has ended, or the time is up.
+// follow prints notifications until --count is reached, the last server has ended, or the time is up.
 func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) error {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
@@ -282,23 +280,23 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 			if errors.As(context.Cause(ctx), &timeout) {
 				return timeout
 			}
-			return exit.Reported(&exec.InterruptedError{}) // Ctrl-C is how a watch ends
+			return exit.Reported(&exec.InterruptedError{}) // Ctrl-C is the usual end of a watch
 		}
 	}
 }
 
-// restart lets the timer run out after --timeout, and never where that was not given.
+// restart sets the timer to --timeout, or stops it without --timeout.
 func (w *watcher) restart(idle *time.Timer) {
 	if idle.Stop(); w.tools.Flags.Timeout > 0 {
 		idle.Reset(w.tools.Flags.Timeout)
 	}
 }
 
-// listen subscribes to one server. It returns when that has ended or refuses, or ctx ends.
+// listen subscribes to one server. It returns when the server ends or refuses, or ctx ends.
 func (w *watcher) listen(ctx context.Context, session *protocol.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {
-			w.tools.Out.Log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
+			w.tools.Out.Log.Warn(fmt.Sprintf("server %q does not accept a log level: %v", session.Name, err))
 		}
 	}
 	interest := protocol.Interest{URIs: uris}
@@ -306,9 +304,9 @@ func (w *watcher) listen(ctx context.Context, session *protocol.Session, uris []
 		interest.Tools, interest.Prompts, interest.Resources = true, true, true
 	}
 	err := session.Listen(ctx, interest, func() {
-		w.tools.Out.Log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
+		w.tools.Out.Log.Info(fmt.Sprintf("watching server %q; Ctrl-C stops it", session.Name))
 	})
-	if err == nil { // the server lives on, as one of 2026-07-28 may when it answers subscriptions/listen
+	if err == nil { // the server keeps running, as one of 2026-07-28 may after answering subscriptions/listen
 		return exit.Fail(fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
 			"a server with nothing to report may close the subscription at once; --trace shows what it agreed to")
 	}
