@@ -157,6 +157,9 @@ func assigned(body *ast.BlockStmt, set map[string]bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if assignment, ok := n.(*ast.AssignStmt); ok && assignment.Tok == token.ASSIGN {
 			for _, left := range assignment.Lhs {
+				if member, ok := left.(*ast.IndexExpr); ok {
+					left = member.X
+				}
 				if name, ok := left.(*ast.Ident); ok {
 					set[name.Name] = true
 				}
