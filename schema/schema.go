@@ -9,3 +9,9 @@ var config string
 
 // Config returns the JSON Schema (draft-07) of a config file.
 func Config() string { return config }
+
+//go:embed shapes.json
+var shapes string
+
+// Shapes returns the same schema without titles, descriptions, examples and defaults, which is a third of its size.
+func Shapes() string { return shapes }
