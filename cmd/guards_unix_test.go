@@ -24,8 +24,8 @@ func TestConfirmCallOnTerminal(t *testing.T) {
 	}{
 		{"y\n", "\r\ngone\r\n", 0},
 		{"yes\n", "\r\ngone\r\n", 0},
-		{"no\n", "and the answer was no", 2},
-		{"\n", "and the answer was no", 2},
+		{"no\n", "; the answer was no", 2},
+		{"\n", "; the answer was no", 2},
 		{"\x03", "interrupted", 130},
 	} {
 		term := onTerminal(t, []string{"TERM=dumb"}, "call", "erase", "all:=true", "--config", config,

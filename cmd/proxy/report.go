@@ -76,11 +76,10 @@ func (r *proxyReport) take(event exec.Event) {
 func (r *proxyReport) polluted(e wire.PollutedLine) {
 	switch e.Class {
 	case wire.ClassTooLong:
-		const text = "line %d of the server's stdout is over the limit of %s for one message and was dropped; " +
-			"--max-message raises it: %s"
+		const text = "line %d of stdout is over the limit of %s (--max-message) and was dropped: %s"
 		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), strconv.Quote(words.Clip(string(e.Text), 80))))
 	case wire.ClassBroken:
-		const text = "line %d of the server's stdout looks like a message but is not valid JSON, and was dropped"
+		const text = "line %d of stdout looks like a message but is not valid JSON, and was dropped"
 		r.log.Error(fmt.Sprintf(text, e.Line))
 		r.show(e)
 	case wire.ClassText, wire.ClassNotObject, wire.ClassNotRPC, wire.ClassBadShape,

@@ -4,10 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -193,28 +193,24 @@ func TestOnePathToTools(t *testing.T) {
 // sources are the Go files of the project that are no tests, for every system, by their paths from its root.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
-	files := map[string]*ast.File{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && (entry.Name() == "node_modules" || path == filepath.Join(root, "bin")):
-			return filepath.SkipDir
-		case filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		name, err := filepath.Rel(root, path)
-		if err == nil {
-			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil,
-				parser.ParseComments|parser.SkipObjectResolution)
-		}
-		return err
-	})
+	files, err := parsedSources()
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	return files
 }
+
+var parsedSources = sync.OnceValues(func() (map[string]*ast.File, error) {
+	texts, err := goTexts()
+	files := map[string]*ast.File{}
+	for name, text := range texts {
+		if err == nil && !strings.HasSuffix(name, "_test.go") {
+			files[name], err = parser.ParseFile(token.NewFileSet(), name, text,
+				parser.ParseComments|parser.SkipObjectResolution)
+		}
+	}
+	return files, err
+})
 
 func callsExit(file *ast.File) (found bool) {
 	ast.Inspect(file, func(node ast.Node) bool {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -250,6 +251,14 @@ func TestStyleOfPages(t *testing.T) {
 // goFiles returns the text of all Go files of the project, tests too, by their paths from its root.
 func goFiles(t *testing.T) map[string][]byte {
 	t.Helper()
+	files, err := goTexts()
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	return files
+}
+
+var goTexts = sync.OnceValues(func() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -266,11 +275,8 @@ func goFiles(t *testing.T) map[string][]byte {
 		}
 		return err
 	})
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
-	return files
-}
+	return files, err
+})
 
 // TestStyleOfHelp holds the width of help texts, and titles of commands without a full stop. Examples may be longer.
 func TestStyleOfHelp(t *testing.T) {

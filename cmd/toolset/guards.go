@@ -82,7 +82,7 @@ func (b *Set) ConfirmCall(yes bool) func(context.Context, *guard.AskError, json.
 		case yes:
 			return nil
 		case !b.Out.Person():
-			ask.Because, ask.Fix = "there is no terminal for asking", "--yes calls it without asking"
+			ask.Because, ask.Fix = "no terminal for asking", "--yes calls it without asking"
 			return ask
 		}
 		agreed, err := b.Opener.Keyboard.Agrees(ctx, "call", ask, arguments)

@@ -335,9 +335,9 @@ func (b *Set) Bounded(ctx context.Context, subject exec.TimeoutError) (context.C
 // ctx has not ended; tool and server may be empty.
 func GaveUp(ctx context.Context, tool, server string) error {
 	if server != "" {
-		return Ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))
+		return Ended(ctx, tool, fmt.Sprintf("server %q was not ready by then", server))
 	}
-	return Ended(ctx, tool, "no server was ready for it by then")
+	return Ended(ctx, tool, "no server was ready by then")
 }
 
 // Ended returns why ctx has ended before a call of the tool could be made, or nil if it has not. detail is what took

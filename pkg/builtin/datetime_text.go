@@ -53,8 +53,7 @@ func (c clock) read(raw json.RawMessage) (time.Time, error) {
 		return t.In(c.zone), err
 	}
 	return time.Time{}, fmt.Errorf(
-		"cannot read the time %q: write it as 2026-03-01T12:00:00Z, 2026-03-01 or 2026-03-01 12:00, "+
-			"or say how to read it with input_format", text)
+		"cannot read the time %q: write it as 2026-03-01 12:00, or set its input_format", text)
 }
 
 // readWord reads now, and the words for days, each of which means its midnight.
@@ -113,8 +112,7 @@ func usualLayouts() []string {
 // formatTime formats t by a strftime pattern.
 func formatTime(t time.Time, format string) (string, error) {
 	if !strings.Contains(format, "%") {
-		return "", fmt.Errorf("the format %q holds no part of a time: use a strftime pattern, such as "+
-			"%%d.%%m.%%Y %%H:%%M", format)
+		return "", fmt.Errorf("the format %q has no part of a time: use a strftime pattern such as %%d.%%m.%%Y", format)
 	}
 	return timefmt.Format(t, format), nil
 }

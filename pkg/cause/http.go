@@ -18,7 +18,7 @@ func listensForHTTP(o *output) *Cause {
 		}
 		best = &Cause{
 			Kind: HTTP, Line: text,
-			What: "it listens for HTTP instead of reading its stdin: " + quoted(text),
+			What: "it listens for HTTP, not on its stdin: " + quoted(text),
 			Fixes: []string{
 				"add --stdio, or --transport stdio, to args of this server",
 				"or use it over HTTP: url: " + address + " in place of command",

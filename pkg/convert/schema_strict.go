@@ -105,7 +105,7 @@ func checkStrictLimits(schema *node) error {
 	case count.enums > strictEnums:
 		return fmt.Errorf("its input schema has %d values of enum; strict takes at most %d", count.enums, strictEnums)
 	case count.runes > strictRunes:
-		return fmt.Errorf("the names and values of its input schema have %d characters; strict takes at most %d",
+		return fmt.Errorf("its input schema has names and values of %d characters; strict takes at most %d",
 			count.runes, strictRunes)
 	}
 	return nil

@@ -64,8 +64,8 @@ func newCommonFields(name, description, schema *node) (commonFields, error) {
 	case !schema.IsObject():
 		return commonFields{}, errors.New("its schema is not an object")
 	case isZod(schema):
-		return commonFields{}, errors.New("its schema is a zod object, not JSON Schema: " +
-			"export z.toJSONSchema(schema), or zodToJsonSchema(schema) with zod 3")
+		return commonFields{}, errors.New(
+			"its schema is a zod object: export z.toJSONSchema(schema), or zodToJsonSchema (zod 3)")
 	}
 	return found, nil
 }

@@ -131,7 +131,7 @@ func (e *Executor) confirm(ctx context.Context, call Call, prepared *Prepared) e
 	case ask == nil || call.Confirmed:
 		return nil
 	case e.Confirm == nil:
-		ask.Because, ask.Fix = "there is no one to ask", "use toolx call on a terminal, or with --yes"
+		ask.Because, ask.Fix = "no one to ask", "use toolx call on a terminal, or with --yes"
 		return ask
 	}
 	defer Pause(ctx)()

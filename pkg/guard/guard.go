@@ -221,9 +221,9 @@ func (e *AskError) Reason() string {
 }
 
 func (e *AskError) Error() string {
-	text := "Tool '" + e.Tool + "' was not called: " + e.Reason()
+	text := "Tool '" + e.Tool + "' was not called: " + strings.TrimPrefix(e.Reason(), "it is ")
 	if e.Because != "" {
-		text += ", and " + e.Because
+		text += "; " + e.Because
 	}
 	return text
 }

@@ -106,8 +106,8 @@ func TestAsks(t *testing.T) {
 	}
 	asks := Guards{{Confirm: Destructive, Where: map[string]string{"confirm": "a:3"}}}.Asks(tool("x", ""), Never)
 	asks.Because = "nobody is there"
-	const want = "Tool 'files__x' was not called: it is not marked as non-destructive " +
-		"(confirm: destructive, a:3), and nobody is there"
+	const want = "Tool 'files__x' was not called: not marked as non-destructive " +
+		"(confirm: destructive, a:3); nobody is there"
 	if asks.Error() != want {
 		t.Errorf("got  %s\nwant %s", asks, want)
 	}

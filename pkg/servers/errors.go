@@ -110,7 +110,7 @@ type UnreachedError struct {
 func (e *UnreachedError) Error() string {
 	switch {
 	case e.Owner != "":
-		return fmt.Sprintf("Tool '%s' not found: server '%s' has it by its catalogue, and was not reached: %v",
+		return fmt.Sprintf("Tool '%s' not found: its server '%s' was not reached: %v",
 			e.Missing.Name, e.Owner, e.Failed[0].Err)
 	case e.Alone:
 		return fmt.Sprintf("Tool '%s' not found: %v", e.Missing.Name, e.Failed[0].Err)

@@ -82,8 +82,8 @@ func (c *connector) reportDead(server *config.Server, key string) error {
 		return nil //nolint:nilerr // nothing is known of it
 	}
 	if record.Dressed {
-		return fault.Usage("the session of server '"+server.Name+"' has ended unexpectedly, and what it was started "+
-			"with (--env or --header) is not kept", "start it as before: toolx session start --as "+server.Name+" …")
+		return fault.Usage("the session of server '"+server.Name+"' has ended, and its --env or --header is not kept",
+			"start it as before: toolx session start --as "+server.Name+" …")
 	}
 	c.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d kept it): "+
 		"the server is restarted, and what it kept in memory is lost", server.Name, record.Daemon))

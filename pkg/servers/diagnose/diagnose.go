@@ -67,7 +67,7 @@ func (p *start) observed() *cause.Cause {
 	switch {
 	case p.Buffered:
 		return &cause.Cause{
-			Kind: cause.Other, What: "it responds only when its stdin is closed: its output is buffered",
+			Kind: cause.Other, What: "its output is buffered until its stdin closes",
 			Fixes: []string{
 				"in the server: flush stdout after each message",
 				"from outside, for Python: start it with python -u, or add PYTHONUNBUFFERED=1 to its env",

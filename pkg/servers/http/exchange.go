@@ -162,7 +162,7 @@ func (t *Transport) takeAnswer(
 	body, err := readCapped(response.Body, t.max)
 	if errors.Is(err, errTooLarge) {
 		return wire.Malformed(out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+			fmt.Errorf("it is over the limit of %s (maxMessage)",
 				exec.Bytes(t.max))).Err
 	}
 	if err != nil {

@@ -181,7 +181,7 @@ func (t *Transport) brokenStream(request *http.Request, out *posted, err error) 
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
 		return wire.Malformed(out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+			fmt.Errorf("it is over the limit of %s (maxMessage)",
 				exec.Bytes(t.max))).Err
 	}
 	reason := "the server ended the stream before it"

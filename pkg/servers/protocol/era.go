@@ -106,8 +106,8 @@ func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 	bounded, stop := exec.WithLimit(ctx, secondLimit)
 	defer stop()
 	told := &diagnose.Revision{Hinted: diagnose.Hinted{
-		Text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
-			", instead of offering its own: " + why.Error(),
+		Text: "it refuses revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
+			" instead of offering its own: " + why.Error(),
 		Fix: "in the server: answer initialize with the newest revision that it knows, whatever was asked for",
 		Err: why,
 	}}

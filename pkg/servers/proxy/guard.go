@@ -119,7 +119,7 @@ func (g *proxyGuard) refuse(name string) error {
 		return refused
 	}
 	if ask := g.guards.Asks(tool, guard.Never); ask != nil {
-		ask.Because = "toolx proxy cannot ask anyone"
+		ask.Because = "toolx proxy cannot ask"
 		if !known && ask.Confirm != guard.Always {
 			ask.Because = "the server has not listed it yet, and " + ask.Because
 		}

@@ -21,7 +21,7 @@ func (t *Transport) takeFinding(f wire.Finding) {
 	t.Bus.Emit(f.Event(t.Server, t.Phase(), t.Process.Started))
 	switch {
 	case f.Class == wire.ClassTooLong && wire.BeginsMessage(f.Text):
-		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
+		t.failLost(f, fmt.Errorf("line %d is over the limit of %s (maxMessage)",
 			f.Number, exec.Bytes(t.max)))
 	case f.Class == wire.ClassBroken && f.End != wire.EndEOF:
 		// At the end of stdout, the server's exit says more than half a message does.
