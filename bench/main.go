@@ -57,7 +57,7 @@ func bench(runs int, quick, update bool) error {
 			return err
 		}
 	}
-	failures := print(b.rows, known)
+	failures := printTable(b.rows, known)
 	for _, note := range b.notes {
 		fmt.Println(note)
 	}

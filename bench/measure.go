@@ -47,13 +47,13 @@ func (b *bencher) compare(runs int, floor command, commands ...command) ([]figur
 // that warms caches.
 func (b *bencher) show(runs int, commands ...command) ([]figures, error) {
 	result := make([]figures, len(commands))
-	for round := range runs + 1 {
+	for turn := range runs + 1 {
 		for i, c := range commands {
 			one, err := b.once(c)
 			if err != nil {
 				return nil, err
 			}
-			if round <= 1 {
+			if turn <= 1 {
 				one.memory = max(one.memory, result[i].memory)
 				result[i] = one
 				continue

@@ -62,8 +62,8 @@ func (known baseline) write() error {
 
 const columns = "%-30s %-14s %9s %8s %8s %10s   %s\n"
 
-// print writes the table, and returns what has become worse.
-func print(rows []row, known baseline) (failures []string) {
+// printTable writes the table, and returns what has become worse.
+func printTable(rows []row, known baseline) (failures []string) {
 	fmt.Printf("\n"+columns, "", "floor", "ms", "wall", "cpu", "peak MiB", "wall, cpu at "+known.Commit)
 	for _, r := range rows {
 		memory, before := "", ""
