@@ -44,6 +44,7 @@ type sessionWorld struct {
 // newSessionWorld writes a config with these servers, by name; each is the fake server with these arguments.
 func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
 	t.Helper()
+	long(t) // each needs a session's processes
 	runtimeDir := shortRuntimeDir(t)
 	w := &sessionWorld{
 		t: t, folder: emptyFolder(t), runtime: runtimeDir, toolx: buildToolx(t), fake: "fakeserver",

@@ -46,6 +46,7 @@ func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 // openProgram is openWindow for another program, which finds the released toolx on its path.
 func openProgram(t *testing.T, columns, rows int, program string, args ...string) *window {
 	t.Helper()
+	long(t) // each waits for many frames
 	w := &window{
 		t: t, pids: filepath.Join(t.TempDir(), "pids"), shown: vt.NewSafeEmulator(columns, rows),
 		drawn: make(chan struct{}, 1), ended: make(chan struct{}),

@@ -224,6 +224,9 @@ type spoken struct{ method, message string }
 // these and the short ones every way to leave out a member, or to give it another kind
 // of value.
 func TestWireFormsAgreeWithThePublishedSchemas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out a comparison of all modes")
+	}
 	schemas := publishedSchemas(t)
 	captured := fakeMessages(t)
 	if len(captured) < 50 {
