@@ -76,7 +76,7 @@ func advice(o *output, c *Cause) []string {
 			fixes = []string{"see whether one of its sub-commands starts the server (it may not be an MCP server): " +
 				commandGroup(o) + " --help"}
 		case slices.ContainsFunc(o.all, commandsHeading().MatchString):
-			fixes = []string{"see on its page what to start: none of the sub-commands that it prints sounds like a " +
+			fixes = []string{"check on its page what to start: none of the sub-commands that it prints looks like a " +
 				"server's, and it may not be an MCP server"}
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
@@ -107,7 +107,7 @@ func quoteFixes(o *output, line string) []string {
 			return nil // the place is hint enough
 		}
 		return []string{
-			"use another version of the server, or of what runs it: this is a fault in its own code",
+			"use another version of the server or of its runtime: this is a bug in its code",
 			"report it to the server's author",
 		}
 	}

@@ -168,7 +168,7 @@ func idle() *Cause {
 }
 
 // NoServerFix is the fix for a program that exits without an error and may not be a server.
-const NoServerFix = "see its page and its --help: " +
+const NoServerFix = "check its page and its --help: " +
 	"it may need a sub-command or a flag in args of this server, or not be an MCP server"
 
 // withoutReason reports whether the output of a program that exited with status 0 gives no reason: it has no error

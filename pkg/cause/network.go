@@ -131,7 +131,7 @@ func unconnected(o *output) *Cause {
 			return c
 		}
 		c.Kind = Other
-		c.Fixes = []string{"correct its address in env or args of this server: what answers there is not what it wants"}
+		c.Fixes = []string{"correct its address in env or args of this server: another service answers there"}
 	}
 	return c
 }

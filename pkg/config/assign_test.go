@@ -106,9 +106,9 @@ func TestEntriesOfOtherClients(t *testing.T) {
 		want        Server
 		warnings    []string
 	}{
-		{"seconds", `"command": "x", "timeout": 60`, Server{Command: "x", Timeout: time.Minute}, []string{"mcpServers.a.timeout has no unit, and is taken as 1m"}},
-		{"a thousand seconds", `"command": "x", "timeout": "1000"`, Server{Command: "x", Timeout: 1000 * time.Second}, []string{"mcpServers.a.timeout has no unit, and is taken as 16m40s"}},
-		{"milliseconds", `"command": "x", "startTimeout": 1500.5`, Server{Command: "x", StartTimeout: 1500500 * time.Microsecond}, []string{"mcpServers.a.startTimeout has no unit, and is taken as 1.5005s"}},
+		{"seconds", `"command": "x", "timeout": 60`, Server{Command: "x", Timeout: time.Minute}, []string{"mcpServers.a.timeout has no unit and is read as 1m"}},
+		{"a thousand seconds", `"command": "x", "timeout": "1000"`, Server{Command: "x", Timeout: 1000 * time.Second}, []string{"mcpServers.a.timeout has no unit and is read as 16m40s"}},
+		{"milliseconds", `"command": "x", "startTimeout": 1500.5`, Server{Command: "x", StartTimeout: 1500500 * time.Microsecond}, []string{"mcpServers.a.startTimeout has no unit and is read as 1.5005s"}},
 		{"keys with units", `"command": "x", "startup_timeout_sec": 20, "tool_timeout_sec": 0.5`, Server{Command: "x", StartTimeout: 20 * time.Second, Timeout: 500 * time.Millisecond}, nil},
 		{"a key in milliseconds", `"command": "x", "startup_timeout_ms": 20000`, Server{Command: "x", StartTimeout: 20 * time.Second}, nil},
 		{"serverUrl", `"serverUrl": "https://h"`, Server{URL: "https://h"}, nil},

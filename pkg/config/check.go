@@ -54,7 +54,7 @@ func (d *decoder) checkName(v value, name string) {
 func misspelt(v value) string {
 	for _, m := range v.members {
 		if near := words.Nearest(m.key, []string{"command", "url"}); near != "" {
-			return fmt.Sprintf("write %s in place of '%s'", near, m.key)
+			return fmt.Sprintf("write %s instead of '%s'", near, m.key)
 		}
 	}
 	return "add command: (a program to start) or url: (an address to reach)"

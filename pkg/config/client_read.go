@@ -151,7 +151,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	}
 	theirs := file.Scope == ScopeProject && !r.named
 	if reason := file.Refused(); reason != "" && !r.named {
-		warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
+		warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it anyway")
 		return result
 	}
 	text := r.text(file, name)

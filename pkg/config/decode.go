@@ -448,7 +448,7 @@ func (d *decoder) bareNumber(v value) time.Duration {
 	}
 	duration := d.counted(v, unit)
 	if duration > 0 {
-		d.warn(v.at, fmt.Sprintf("%s has no unit, and is taken as %s", v.path, unitText(duration)))
+		d.warn(v.at, fmt.Sprintf("%s has no unit and is read as %s", v.path, unitText(duration)))
 	}
 	return duration
 }
@@ -465,7 +465,7 @@ func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 		d.warn(v.at, fmt.Sprintf("%s is not a time to wait, and is ignored", v.path))
 		d.ignored[v.path] = true
 	case err != nil || exact > longest:
-		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
+		d.problem(v, "use a time such as 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:
 		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is not a time to wait",
 			v.shown())

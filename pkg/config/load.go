@@ -234,7 +234,7 @@ func (o Options) upwards() iter.Seq[string] {
 func notRead(path, reason string) Warning {
 	return Warning{
 		Origin: Origin{File: path},
-		Text:   "not read: " + reason + "; --config " + shellName(path) + " reads it all the same",
+		Text:   "not read: " + reason + "; --config " + shellName(path) + " reads it anyway",
 	}
 }
 

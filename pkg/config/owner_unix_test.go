@@ -84,7 +84,7 @@ func TestLinksOutOfTheFolder(t *testing.T) {
 		})
 		if _, err := os.Stat(link); err == nil && refused {
 			if len(files) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Text,
-				"not read: it is a link that leads out of its folder; --config "+link+" reads it all the same") {
+				"not read: it is a link that leads out of its folder; --config "+link+" reads it anyway") {
 				t.Errorf("%s: %v, %v", target, files, warnings)
 			}
 			if (File{Path: link, Project: true}).Refused() == "" {
@@ -128,12 +128,12 @@ func TestOwnFilesOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		loaded, err := Load(options)
-		want := user + ": not read: " + reason + "; --config " + user + " reads it all the same"
+		want := user + ": not read: " + reason + "; --config " + user + " reads it anyway"
 		if err != nil || len(loaded.Servers) != 0 || len(loaded.Warnings) != 1 || loaded.Warnings[0].String() != want {
 			t.Errorf("%q, %v, want %s", loaded.Warnings, err, want)
 		}
 		read := ReadClients(options, ClientNamed("cursor"))
-		want = cursor + ": not read: " + reason + "; --from " + cursor + " reads it all the same"
+		want = cursor + ": not read: " + reason + "; --from " + cursor + " reads it anyway"
 		if len(read) != 1 || len(read[0].Servers) != 0 || len(read[0].Warnings) != 1 ||
 			read[0].Warnings[0].String() != want {
 			t.Errorf("%+v, want %s", read[0], want)

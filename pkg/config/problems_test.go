@@ -95,11 +95,11 @@ func TestHints(t *testing.T) {
 	tests := map[string]string{
 		"defaults: {slow: 30}":              "write 30s (or 30ms, 30m)",
 		"servers: {a: {}}":                  "add command: (a program to start) or url: (an address to reach)",
-		"servers: {a: {comand: x}}":         "write command in place of 'comand'",
+		"servers: {a: {comand: x}}":         "write command instead of 'comand'",
 		"servers: {a: {command: 12}}":       `quote it: "12"`,
 		"servers: {a: {command: ~}}":        `quote it: "~" (alone, it is YAML's word for nothing)`,
 		"tools: [{name: a}]":                "add for example implementation: {type: mock, mock_response: hello}",
-		"defaults: {log: no, maxOutput: x}": "c.yaml:1:17: write true or false, without quotes\nc.yaml:1:32: write for example 65536, 256KiB or 1MB",
+		"defaults: {log: no, maxOutput: x}": "c.yaml:1:17: write true or false, without quotes\nc.yaml:1:32: use a size such as 65536, 256KiB or 1MB",
 	}
 	for content, want := range tests {
 		_, err := loadText(t, "c.yaml", content)

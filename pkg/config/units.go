@@ -22,7 +22,7 @@ func ParseTime(text string) (time.Duration, error) {
 	}
 	duration, err := time.ParseDuration(timed)
 	if err != nil {
-		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
+		const fix = "use a time such as 5 (seconds), 30s, 500ms or 1m30s"
 		return 0, fault.Usage("'"+text+"' is not a time", fix)
 	}
 	return duration, nil
@@ -41,7 +41,7 @@ func parseDuration(text string) (time.Duration, error) {
 	if _, number := jsonNumber(text); number {
 		return 0, fault.Usage(text+" has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text))
 	}
-	return 0, fault.Usage(fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s")
+	return 0, fault.Usage(fmt.Sprintf("'%s' is not a time", text), "use a time such as 30s, 500ms or 1m30s")
 }
 
 // ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Case does not matter. The error
@@ -60,7 +60,7 @@ func ParseSize(text string) (int64, error) {
 	}[strings.ToLower(unit)]
 	decimal, valid := jsonNumber(number)
 	if !known || !valid {
-		return 0, fault.Usage(fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB")
+		return 0, fault.Usage(fmt.Sprintf("'%s' is not a size", text), "use a size such as 65536, 256KiB or 1MB")
 	}
 	exact, _ := new(big.Rat).SetString(decimal)
 	exact.Mul(exact, new(big.Rat).SetInt64(factor))

@@ -103,7 +103,7 @@ func (p *start) doing() (what string, fixes []string) {
 			what += ", and prints nothing"
 		}
 		return what, []string{
-			"see its page and its --help: it may need a sub-command or a flag that makes it speak MCP on stdio",
+			"check its page and its --help: it may need a sub-command or a flag that makes it speak MCP on stdio",
 			answerFirst,
 		}
 	}

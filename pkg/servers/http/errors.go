@@ -257,7 +257,7 @@ func (e *Error) Hint() string {
 	case errors.Is(e.Err, errRefused) && proxyFor(e.URL) != nil:
 		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
 	case errors.Is(e.Err, errRefused):
-		return "see whether the server runs, and listens on " + e.URL.Host
+		return "check that the server is running and listens on " + e.URL.Host
 	case speaksTLS(e.Err), e.Status == http.StatusBadRequest &&
 		bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
 		return "the server speaks TLS: its url begins with https://"
@@ -273,7 +273,7 @@ func (e *Error) Hint() string {
 		return "what was sent as authorization does not suffice"
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
 		e.Status == http.StatusSwitchingProtocols:
-		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
+		return "check that the url is the MCP endpoint's: its path is often /mcp, or /sse"
 	case e.Status == http.StatusProxyAuthRequired:
 		return proxyHint
 	}
