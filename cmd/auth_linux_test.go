@@ -17,7 +17,7 @@ func TestAuthLoginByPasting(t *testing.T) {
 	address := w.server.URL + "/mcp?of-no-entry"
 	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", address})...)
 	page := w.page(term)
-	term.await("paste that page's address")
+	term.await("paste its address here")
 	elsewhere := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -61,7 +61,7 @@ func TestAuthLoginInterrupted(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
 	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", "remote"})...)
-	term.await("paste that page's address")
+	term.await("paste its address here")
 	w.waitForHidden(term)
 	if _, err := io.WriteString(term.master, "\x03"); err != nil {
 		t.Fatal(err)

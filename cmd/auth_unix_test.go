@@ -314,7 +314,7 @@ func TestAuthLoginOpensTheBrowser(t *testing.T) {
 	w := newAuthWorld(t)
 	told, environ := w.browser()
 	term := onTerminal(t, environ, w.arguments([]string{"auth", "login", "remote"})...)
-	term.await("the login goes on in the browser")
+	term.await("continue in the browser")
 	w.visit(told)
 	term.await("logged in to server 'remote'")
 	w.wantSilence(term.end(0))
@@ -355,7 +355,7 @@ func TestCallThatNeedsALogin(t *testing.T) {
 	}
 
 	term := onTerminal(t, environ, w.arguments([]string{"call", "remote__greet"})...)
-	term.await("the login goes on in the browser")
+	term.await("continue in the browser")
 	w.visit(told)
 	if all := term.end(0); !strings.Contains(all, "well served") {
 		t.Errorf("the call said %s", all)

@@ -48,7 +48,7 @@ func TestSecretOnTerminal(t *testing.T) {
 	if _, err := term.master.WriteString("hunter22\n"); err != nil {
 		t.Fatal(err)
 	}
-	if written := term.end(0); strings.Contains(written, "hunter22") || !strings.Contains(written, "kept in ") {
+	if written := term.end(0); strings.Contains(written, "hunter22") || !strings.Contains(written, "stored in ") {
 		t.Errorf("the screen shows %q", written)
 	}
 	term = onTerminal(t, []string{"TERM=dumb", "TOOLX_KEYRING=off"}, "secret", "set", "github")

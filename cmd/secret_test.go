@@ -27,7 +27,7 @@ func TestSecretInKeyring(t *testing.T) {
 	xdg.Reload()
 	c, _, stderr := buffered("sentinel-7\n")
 	if code := Main(c, []string{"secret", "set", "github"}); code != 0 ||
-		!strings.Contains(stderr.String(), "kept in the keyring") {
+		!strings.Contains(stderr.String(), "stored in the keyring") {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	text, err := os.ReadFile(filepath.Join(xdg.StateHome, "toolx", "secrets.json"))

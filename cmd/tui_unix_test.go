@@ -255,7 +255,7 @@ func TestTUIFirstServer(t *testing.T) {
 	w.press("a")
 	w.await("its address")
 	w.press("echo $HOME", "enter")
-	w.await("neither an address nor a program")
+	w.await("neither an address nor a command line")
 	w.press("\x15", "fakeserver --pids "+w.pids+" exit1-stderr", "enter") // ctrl+u clears the line
 	w.await("fakeserver ✗", "e edit its entry in $EDITOR", "doctor", "o open its log in $PAGER")
 	w.press("o")

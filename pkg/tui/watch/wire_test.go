@@ -148,7 +148,7 @@ func TestDropped(t *testing.T) {
 		t.Errorf("the title is %q", w.Title(120))
 	}
 	take(w, received(20, "a", `{"id":1,"result":{}}`))
-	shows(t, w, "20 ms", "¬no answer?", "¬waits")
+	shows(t, w, "20 ms", "¬no response?", "¬waits")
 }
 
 // The requests that are remembered are bounded, on both sides.
