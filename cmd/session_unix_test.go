@@ -794,7 +794,7 @@ func TestSessionOfAnotherToolx(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(records[0], []byte(strings.Replace(string(text), `"speaks":3`, `"speaks":1`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(records[0], []byte(strings.Replace(string(text), `"speaks":4`, `"speaks":1`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"call", "s__count"}, {"session", "list", "--json"}} {

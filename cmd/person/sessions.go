@@ -19,14 +19,14 @@ func (c *Consent) addSessions(loaded *config.Config) {
 		if !record.Alias || slices.ContainsFunc(loaded.Servers, named) {
 			continue
 		}
-		if server := HeldEntry(loaded.Servers, record); server != nil {
+		if server := SessionEntry(loaded.Servers, record); server != nil {
 			loaded.Servers = append(loaded.Servers, server)
 		}
 	}
 }
 
-// HeldEntry returns the entry of a session's server, under the session's name; nil if it is gone.
-func HeldEntry(list []*config.Server, record *daemon.Record) *config.Server {
+// SessionEntry returns the entry of a session's server, under the session's name; nil if it is gone.
+func SessionEntry(list []*config.Server, record *daemon.Record) *config.Server {
 	if record.Server == "" {
 		server := config.AdHoc(record.Command, record.URL, nil)
 		server.Cwd = record.Cwd

@@ -445,7 +445,7 @@ func (r sessionRun) ofThisProject(records []*daemon.Record) []*daemon.Record {
 	if err != nil { // sessions can still be stopped
 		return records
 	}
-	foreign := func(record *daemon.Record) bool { return person.HeldEntry(loaded.Servers, record) == nil }
+	foreign := func(record *daemon.Record) bool { return person.SessionEntry(loaded.Servers, record) == nil }
 	if here := slices.DeleteFunc(slices.Clone(records), foreign); len(here) > 0 {
 		return here
 	}
@@ -519,7 +519,7 @@ func runSessionRestart(ctx context.Context, o namesOptions) error {
 	var list []*config.Server
 	records := make(map[string]*daemon.Record)
 	for _, record := range found {
-		server := person.HeldEntry(loaded.Servers, record)
+		server := person.SessionEntry(loaded.Servers, record)
 		if server == nil {
 			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used "+
 				"in this folder", record.Name, strconv.Quote(record.Server), record.File),

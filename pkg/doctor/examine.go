@@ -62,7 +62,7 @@ type Options struct {
 type Waits struct {
 	Idle, Quiet time.Duration // the two waits of a healthy server's examination
 	Answer      time.Duration // within which a request must be answered
-	Elsewhere   time.Duration // in which a server answers that says that it listens for HTTP
+	NoAnswer    time.Duration // in which a server answers that says that it listens for HTTP
 }
 
 // Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
@@ -137,7 +137,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	stop := active.lookBefore(o.limit())
 	connecting := o.connecting(active)
 	connecting.StdinGrace = evidence.StdinGrace
-	connecting.NoAnswerTimeout = cmp.Or(o.Waits.Elsewhere, evidence.ElsewhereWait)
+	connecting.NoAnswerTimeout = cmp.Or(o.Waits.NoAnswer, evidence.NoAnswerTimeout)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
 	started()
 	stop()

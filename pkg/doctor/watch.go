@@ -35,7 +35,7 @@ func (w *watcher) handle(event exec.Event) {
 		w.mu.Lock()
 		w.pid, w.pipes = e.PID, pipesOf(e.PID)
 		w.mu.Unlock()
-	case wire.PipeHeld:
+	case wire.PipeInherited:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.remember(holders(w.pipes))

@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/config"
 	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )
@@ -72,7 +73,7 @@ func (d dial) stdio() stdio.Options {
 func (d dial) remote() mcphttp.Options {
 	return mcphttp.Options{
 		ClientOptions: d.HTTP, Server: d.Server, Bus: d.Bus, Launch: d.Launch, MaxMessage: d.MaxMessage,
-		Retry:   wire.RetryPolicy{Attempts: d.Attempts, Delay: d.BaseDelay, Longest: d.StartTimeout},
+		Retry:   rpc.RetryPolicy{Attempts: d.Attempts, Delay: d.BaseDelay, Longest: d.StartTimeout},
 		Version: d.Version, Asks: d.Answers.Any() || d.Relay != nil,
 	}
 }

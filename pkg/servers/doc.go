@@ -1,7 +1,7 @@
-// Package servers holds MCP sessions: it opens them, retries, and keeps them in a Pool.
+// Package servers connects with MCP servers: a Pool opens each session when it is needed, with retries, and finds the
+// server that has a tool.
 //
-// Session.Request is the only way to ask a server anything, the handshake included. It uses a link: a process (stdio),
-// a server over HTTP (http), or a process of toolx that keeps the server running. All pass what a server sends through
-// one wire.Peer, so that ids, answers, the server's requests and their events work the same way. What happens is
+// It makes the transport of each session: a process (stdio), a server over HTTP (http), or a process of toolx that
+// keeps the server between commands (daemon). What is sent over it is up to a protocol.Session. What happens is
 // reported as events on an exec.Bus; nothing here prints.
 package servers

@@ -348,7 +348,7 @@ func waitAll(ctx context.Context, openings []*opening, channel func(*opening) ch
 // triedOf returns the channel that is closed when the first attempt has ended, or takes long.
 func triedOf(o *opening) chan struct{} { return o.tried }
 
-// Stop ends the session of one server, or stops opening it; ctx bounds the wait. Open starts the server anew.
+// Stop ends the session of one server, or stops opening it; ctx bounds the wait. Open starts the server again.
 func (p *Pool) Stop(ctx context.Context, name string) {
 	if e := p.known().entries[name]; e != nil {
 		e.stop(ctx)
@@ -411,7 +411,7 @@ func (p *Pool) SetRoots(ctx context.Context, roots []protocol.Root) {
 }
 
 // Close closes all sessions in parallel; ctx bounds the wait. Servers that are still being opened are given up: a
-// server that is to be retried delays nobody (MCP-5).
+// server that is to be retried delays no caller (MCP-5).
 func (p *Pool) Close(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, e := range p.known().entries {

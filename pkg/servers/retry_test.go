@@ -29,7 +29,7 @@ func TestRetries(t *testing.T) {
 		{&diagnose.Failure{Ending: diagnose.EndingSilent}, configured, true, true},
 		{&diagnose.Failure{Ending: diagnose.EndingNotStarted}, configured, true, true},
 		{&diagnose.Failure{Ending: diagnose.EndingNotFound}, configured, true, false},
-		{&diagnose.Failure{Ending: diagnose.EndingHolderSilent, Final: true}, configured, true, false},
+		{&diagnose.Failure{Ending: diagnose.EndingDaemonSilent, Final: true}, configured, true, false},
 		{&diagnose.Failure{Ending: diagnose.EndingExited, Judged: cause.Transient}, given, false, true},
 	} {
 		d := &dial{Options: Options{RetryAll: test.insists, Options: protocol.Options{Server: test.server}}}

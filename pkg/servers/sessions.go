@@ -65,9 +65,9 @@ func (d dial) unattached(err error) error {
 	if err == nil {
 		return nil
 	}
-	failure := &diagnose.Failure{Server: d.Server.Name, Ending: diagnose.EndingNotHeld, Reason: err, Final: true}
+	failure := &diagnose.Failure{Server: d.Server.Name, Ending: diagnose.EndingNoDaemon, Reason: err, Final: true}
 	if errors.Is(err, daemon.ErrNoDaemon) {
-		failure.Ending = diagnose.EndingHolderGone
+		failure.Ending = diagnose.EndingDaemonGone
 	}
 	return failure
 }
@@ -194,7 +194,7 @@ func (d dial) spec(record daemon.Record) *daemon.Spec {
 // sessionEnded reports whether err says that the session ended before it could be used.
 func sessionEnded(err error) bool {
 	var failure *diagnose.Failure
-	return errors.As(err, &failure) && failure.Ending == diagnose.EndingHolderGone
+	return errors.As(err, &failure) && failure.Ending == diagnose.EndingDaemonGone
 }
 
 // logIn opens a session of this process's own with a server that wants a login, which lets the person at the terminal
@@ -242,5 +242,5 @@ func (c *connector) attempt(ctx context.Context, d *dial) (*protocol.Session, er
 // noSession reports whether err says that no process can be started that keeps a server.
 func noSession(err error) bool {
 	var failure *diagnose.Failure
-	return errors.As(err, &failure) && failure.Ending == diagnose.EndingNotHeld
+	return errors.As(err, &failure) && failure.Ending == diagnose.EndingNoDaemon
 }

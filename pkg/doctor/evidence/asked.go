@@ -22,8 +22,8 @@ const (
 	DiscoverLimit = 3 * time.Second
 	AnswerLimit   = 2 * time.Second
 	// ElsewhereWait is how long the doctor waits for a server that says it listens for HTTP.
-	ElsewhereWait = 5 * time.Second
-	EndLimit      = 2 * time.Second
+	NoAnswerTimeout = 5 * time.Second
+	EndLimit        = 2 * time.Second
 	// StdinGrace is how long a server may take to exit after its stdin closes; clients wait 2 s.
 	StdinGrace = 5 * time.Second
 )

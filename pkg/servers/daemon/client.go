@@ -21,6 +21,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
@@ -37,7 +38,7 @@ const diagnoseTime = 10 * time.Second
 // Client is the transport to a server that a daemon keeps. The daemon passes on what it sees while a request of this
 // client runs, so that the same events are emitted as if the server were this process's own.
 type Client struct {
-	*wire.Peer
+	*rpc.Peer
 	options ClientOptions
 	conn    lineConn
 	key     string // of the session
@@ -77,7 +78,7 @@ func newClient(conn net.Conn, key string, options ClientOptions) *Client {
 		server = options.Server.Name
 	}
 	c := &Client{
-		Peer: wire.NewPeer(server, options.Bus), options: options, conn: newLineConn(conn, math.MaxInt), key: key,
+		Peer: rpc.NewPeer(server, options.Bus), options: options, conn: newLineConn(conn, math.MaxInt), key: key,
 		requests: make(map[int64]chan answer),
 	}
 	c.Post = func(f wire.Frame) bool {
@@ -147,7 +148,7 @@ func (c *Client) lost(err error) {
 		c.Fail(c.localFailure(diagnose.EndingClosed))
 		return
 	}
-	failure := c.localFailure(diagnose.EndingHolderGone)
+	failure := c.localFailure(diagnose.EndingDaemonGone)
 	switch {
 	case c.last.Load() != nil:
 		failure.Reason = errors.New("its session was ended")
@@ -176,7 +177,7 @@ func (c *Client) ask(ctx context.Context, method string, params json.RawMessage)
 	c.requests[id] = answered
 	c.mu.Unlock()
 	defer c.forget(id)
-	line, err := wire.EncodeRequest(id, method, params)
+	line, err := rpc.EncodeRequest(id, method, params)
 	if err != nil {
 		return response{}, err
 	}
@@ -281,7 +282,7 @@ func (c *Client) answers(ctx context.Context) bool {
 
 // silent returns the Failure of a server whose daemon does not answer. Another attempt would ask the same process.
 func (c *Client) silent() *diagnose.Failure {
-	failure := c.localFailure(diagnose.EndingHolderSilent)
+	failure := c.localFailure(diagnose.EndingDaemonSilent)
 	failure.Final = true
 	return failure
 }
@@ -319,7 +320,7 @@ func (c *Client) RoundTrip(
 
 // Send lets the daemon send a message as it is.
 func (c *Client) Send(_ context.Context, f wire.Frame) error {
-	notification, err := wire.NewNotification(methodSend, map[string][]byte{"frame": f.Bytes})
+	notification, err := rpc.NewNotification(methodSend, map[string][]byte{"frame": f.Bytes})
 	if err != nil {
 		return err
 	}

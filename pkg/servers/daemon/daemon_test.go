@@ -24,7 +24,7 @@ import (
 )
 
 // A holder that can be reached no more ends.
-func TestHolderEndsWithItsSocket(t *testing.T) {
+func TestServerEndsWithItsSocket(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
 	h := &Server{stop: sync.OnceFunc(func() { close(ended) })}
@@ -44,7 +44,7 @@ func TestHolderEndsWithItsSocket(t *testing.T) {
 }
 
 // A holder whose answer cannot be used is not asked why: it may not understand that question either.
-func TestHolderIsNotAskedAboutItsOwnAnswer(t *testing.T) {
+func TestServerIsNotAskedAboutItsOwnAnswer(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	asked := make(chan string, 2)
@@ -71,7 +71,7 @@ func TestHolderIsNotAskedAboutItsOwnAnswer(t *testing.T) {
 }
 
 // TestStartCauseIsCarried: only the holder knows how the server was started, and what its code reads.
-func TestStartCauseIsCarried(t *testing.T) {
+func TestStartCauseIsPassedOn(t *testing.T) {
 	want := &cause.Cause{Kind: cause.Observed, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
 	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
 		failed := &diagnose.Failure{
@@ -89,12 +89,12 @@ func TestStartCauseIsCarried(t *testing.T) {
 }
 
 // Every event that a holder can see is carried, but for those that its clients make themselves.
-func TestEventsAreCarried(t *testing.T) {
+func TestEventsArePassedOn(t *testing.T) {
 	t.Parallel()
 	for _, event := range []exec.Event{
 		wire.ProcessStarted{Head: wire.Head{Server: "s"}, PID: 1},
 		wire.ProcessExited{Head: wire.Head{Server: "s"}, How: "exit status 1"},
-		wire.PipeHeld{Pipe: "stdout"},
+		wire.PipeInherited{Pipe: "stdout"},
 		wire.StdinClosed{Head: wire.Head{Server: "s"}},
 		wire.FrameSent{ID: "1", Bytes: []byte("{}")},
 		wire.FrameReceived{ID: "1", Bytes: []byte("{}")},

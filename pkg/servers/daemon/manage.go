@@ -173,5 +173,5 @@ func (t *tail) lines(yield func(string) bool) bool {
 // ended reports whether err says that the session ended before it answered.
 func ended(err error) bool {
 	var failure *diagnose.Failure
-	return errors.As(err, &failure) && failure.Ending == diagnose.EndingHolderGone
+	return errors.As(err, &failure) && failure.Ending == diagnose.EndingDaemonGone
 }

@@ -24,7 +24,7 @@ import (
 
 // protocolVersion is the version of the protocol between a daemon and its clients. It stands in the record of a
 // session.
-const protocolVersion = 3
+const protocolVersion = 4
 
 // A daemon and its clients exchange JSON-RPC, a message a line. A client answers the requests of the server as it gets
 // them, and sends notifications/cancelled for a request of its own whose response is not needed any more.
@@ -75,7 +75,7 @@ func (r response) notification(method string) []byte { return lineOf(methodHead(
 func methodHead(method string) string { return `"method":"` + method + `","params"` }
 
 // lineOf returns a line: a message of JSON-RPC with data and a message of MCP, byte for byte; head is what stands
-// before the member that holds them.
+// before the member that has them.
 func lineOf(head string, data any, message []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(head) + len(message) + 512)
@@ -138,8 +138,9 @@ type eventData struct {
 
 // passedKinds are the types of the events that are passed on. A client makes LogMessage and Notification itself.
 var passedKinds = []reflect.Type{
-	reflect.TypeFor[wire.ProcessStarted](), reflect.TypeFor[wire.ProcessExited](), reflect.TypeFor[wire.PipeHeld](),
-	reflect.TypeFor[wire.StdinClosed](), reflect.TypeFor[wire.FrameSent](), reflect.TypeFor[wire.FrameReceived](),
+	reflect.TypeFor[wire.ProcessStarted](), reflect.TypeFor[wire.ProcessExited](),
+	reflect.TypeFor[wire.PipeInherited](), reflect.TypeFor[wire.StdinClosed](),
+	reflect.TypeFor[wire.FrameSent](), reflect.TypeFor[wire.FrameReceived](),
 	reflect.TypeFor[wire.PollutedLine](), reflect.TypeFor[wire.OddFrame](), reflect.TypeFor[wire.StderrLine](),
 	reflect.TypeFor[wire.ServerRequest](), reflect.TypeFor[wire.HTTPExchange](), reflect.TypeFor[exec.Notice](),
 }

@@ -27,6 +27,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
@@ -234,7 +235,7 @@ func (h *Server) left(c *conn) {
 	h.mu.Unlock()
 	for _, id := range refused {
 		session.Transport().RPC().Respond(wire.Message{ID: json.RawMessage(id)}, nil,
-			&wire.Error{Code: mcp.INTERNAL_ERROR, Message: "the client that was asked has gone"})
+			&rpc.Error{Code: mcp.INTERNAL_ERROR, Message: "the client that was asked has gone"})
 	}
 	h.endUnused()
 }
@@ -392,7 +393,7 @@ func replaced(object json.RawMessage, name string, value json.RawMessage) json.R
 
 // Requested passes a request of the server to the client whose request most likely caused it, and
 // reports whether there is one. That is the one whose request began first among those that run.
-func (h *Server) Requested(_ *wire.Peer, m wire.Message) bool {
+func (h *Server) Requested(_ *rpc.Peer, m wire.Message) bool {
 	if m.Method == string(mcp.MethodPing) {
 		return false
 	}

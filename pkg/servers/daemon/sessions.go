@@ -1,3 +1,6 @@
+// Package daemon keeps servers running between commands. Each has a process of toolx, the Server, which listens on a
+// socket; other processes of toolx use its server through a Client, which is the Transport of their session. Sessions
+// finds, starts and ends those processes.
 package daemon
 
 import (
@@ -33,7 +36,7 @@ const DefaultIdle = 30 * time.Minute
 // Sessions are the servers that are kept running between commands: each by a process of toolx, its daemon, which
 // listens on a socket in Folder. Several toolx processes may use one at a time.
 type Sessions struct {
-	// Folder holds the sockets, and belongs to the user alone.
+	// Folder has the sockets, and belongs to the user alone.
 	Folder string
 	// Program is the command line that runs a daemon, with the path of its program before it: see Server.Serve.
 	Program []string
@@ -123,7 +126,7 @@ func (s *Sessions) KeepAliveKey(server *config.Server, spec *Spec, protocol stri
 
 func (s *Sessions) path(key, suffix string) string { return filepath.Join(s.Folder, key+suffix) }
 
-// check makes the folder, or says why it cannot be used: whoever can write there could pose as a server.
+// check makes the folder, or says why it cannot be used: other users who can write there could pose as a server.
 func (s *Sessions) check(create bool) error {
 	if create {
 		if err := os.MkdirAll(s.Folder, 0o700); err != nil {

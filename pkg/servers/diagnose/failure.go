@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/procs"
-	"toolx/pkg/servers/wire"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/words"
 )
 
@@ -41,19 +41,19 @@ const (
 	EndingUnsupported  Ending = "cannot be proxied"           // it is no program
 
 	// These are for servers that are reached by HTTP.
-	EndingMisconfigured Ending = "cannot be asked"    // its config holds what cannot be used
+	EndingMisconfigured Ending = "cannot be asked"    // its config has something that cannot be used
 	EndingNoHeaders     Ending = "has no headers"     // its headersCommand failed
 	EndingUnavailable   Ending = "is unavailable"     // the network, or a proxy, has no answer of the server
 	EndingUnanswered    Ending = "does not respond"   // nothing within the limit
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
-	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
-	EndingHolderGone    Ending = "lost its session"   // the process that held it has ended
-	EndingHolderSilent  Ending = "has a session whose process does not respond"
-	EndingNotHeld       Ending = "cannot keep running"    // no process can be started that holds it
+	EndingExpired       Ending = "forgot the session" // and has a new one only for a new handshake
+	EndingDaemonGone    Ending = "lost its session"   // the process that kept it has ended
+	EndingDaemonSilent  Ending = "has a session whose process does not respond"
+	EndingNoDaemon      Ending = "cannot keep running"    // no process can be started that keeps it
 	EndingGone          Ending = "is no longer reachable" // a session stood, and the network no longer leads to it
 )
 
-// Failure holds what is known of a server that failed. Every failed start and every crash comes with it.
+// Failure is what is known of a server that failed. Every failed start and every crash comes with it.
 type Failure struct {
 	Server string
 	Ending Ending
@@ -77,16 +77,16 @@ type Failure struct {
 	Buffered bool
 	// Waiting is the method of the oldest request without an answer, empty where none was under way.
 	Waiting string
-	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
-	// stack frames where there are too many. StderrTail holds the last lines unchanged; StderrPath is the file with all
+	// Stderr has the most telling of StderrLines lines: the last ones, and the one that names the error, without
+	// stack frames where there are too many. StderrTail has the last lines unchanged; StderrPath is the file with all
 	// of them.
 	Stderr      []string
 	StderrTail  []string
 	StderrLines int
 	StderrPath  string
-	// Stdout holds the first lines of stdout that were not messages.
+	// Stdout has the first lines of stdout that were not messages.
 	Stdout []string
-	// Said holds more of them, and messages that are no answers; Environ is the environment that the process was given.
+	// Said has more of them, and messages that are no answers; Environ is the environment that the process was given.
 	Said, Environ []string
 	Entry         cause.Entry // how it was started
 	// Question is what the server asked when it was given up, as cause.Asks finds it.
@@ -103,7 +103,7 @@ type Failure struct {
 }
 
 // Of returns why the connection of a peer ended, with method as the request that was waiting.
-func Of(p *wire.Peer, method string) *Failure {
+func Of(p *rpc.Peer, method string) *Failure {
 	failure := *p.Failed().(*Failure) //nolint:forcetypeassert,errorlint // all transports fail by one
 	failure.Waiting = method
 	return &failure
@@ -140,7 +140,7 @@ func (f *Failure) Error() string {
 	}
 	switch {
 	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired,
-		f.Ending == EndingGone, f.Ending == EndingMisconfigured, f.Ending == EndingHolderSilent:
+		f.Ending == EndingGone, f.Ending == EndingMisconfigured, f.Ending == EndingDaemonSilent:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:
@@ -372,7 +372,7 @@ func (f *Failure) Kind() fault.Kind {
 // known.
 func (f *Failure) Hint() string {
 	switch {
-	case f.Ending == EndingHolderSilent:
+	case f.Ending == EndingDaemonSilent:
 		return "toolx session restart " + exec.ShellLine(f.Server) + " restarts it; --no-session goes past it"
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
 		return fault.HintOf(f.Reason)

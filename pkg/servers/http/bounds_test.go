@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/wire"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/sse"
 )
 
@@ -20,7 +20,7 @@ func TestStreamsAreNotPolled(t *testing.T) {
 	} {
 		events := sse.NewReader(strings.NewReader(text), 1<<10)
 		_, _ = events.Next() // io.EOF: there is no event
-		if got := pauseBefore(wire.RetryPolicy{Delay: 2 * time.Second}, events); got != want {
+		if got := pauseBefore(rpc.RetryPolicy{Delay: 2 * time.Second}, events); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}

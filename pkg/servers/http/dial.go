@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -321,8 +322,10 @@ func checkPort(address *url.URL) error {
 // configured adds the configured headers to every request. They override toolx's own, since the user wrote them.
 type configured struct {
 	next    http.RoundTripper
-	headers atomic.Pointer[map[string]string] // replaced where a headersCommand prints others
-	agent   string                            // the User-Agent, where no header says another one
+	headers atomic.Pointer[map[string]string]                    // replaced where a headersCommand prints others
+	gather  func(ctx context.Context) (map[string]string, error) // runs that command; nil where there is none
+	mu      sync.Mutex                                           // locked while it runs
+	agent   string                                               // the User-Agent, where no header says another one
 }
 
 // configure gives the exchanges through base what the entry says, headers and access
@@ -334,6 +337,9 @@ func (d Options) configure(base http.RoundTripper, headers map[string]string) *c
 	}
 	c := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.Version, "/")}
 	c.headers.Store(&headers)
+	if len(d.Launch.HeadersCommand) > 0 {
+		c.gather = d.GatherHeaders
+	}
 	return c
 }
 
@@ -366,4 +372,39 @@ func readCapped(r io.Reader, limit int64) ([]byte, error) {
 		return text[:limit], errTooLarge
 	}
 	return text, err
+}
+
+// withFreshHeaders repeats what the server refused because of its headers (401), where the program that prints them
+// prints others now: a token that has ended. The server has not looked at it, so this is safe for any request.
+func (c *configured) withFreshHeaders(ctx context.Context, run func() error) error {
+	sent := c.headers.Load()
+	err := run()
+	var refused *Error
+	if c.gather == nil || !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		return err
+	}
+	changed, failed := c.gatherAgain(ctx, sent)
+	switch {
+	case failed != nil:
+		return failed
+	case !changed:
+		return err
+	}
+	return run()
+}
+
+// gatherAgain makes the headers again, unless another request has done so since sent, and reports whether they are
+// others now.
+func (c *configured) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.headers.Load() != sent {
+		return true, nil
+	}
+	headers, err := c.gather(ctx)
+	if err != nil || maps.Equal(headers, *sent) {
+		return false, err
+	}
+	c.headers.Store(&headers)
+	return true, nil
 }

@@ -132,7 +132,7 @@ func (e *Error) ending() diagnose.Ending {
 	return diagnose.EndingRefused
 }
 
-// waitWords returns how long a server asks to wait: nobody waits for longer than a day.
+// waitWords returns how long a server asks to wait: a day at most.
 func waitWords(after time.Duration) string {
 	if after > 24*time.Hour {
 		return "more than a day"

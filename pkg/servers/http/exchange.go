@@ -19,6 +19,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -71,12 +72,12 @@ func (t *Transport) exchange(ctx context.Context, out *posted, header http.Heade
 	response, err := t.client.Do(request)
 	if err != nil {
 		release(0)
-		return t.noAnswer(request, errors.Unwrap(err)) // of the *url.Error
+		return noAnswer(request, errors.Unwrap(err)) // of the *url.Error
 	}
 	if response.Request != nil {
 		request.URL = response.Request.URL // another one after a redirect
 	}
-	return t.takeAnswer(request, response, out, release)
+	return (&answer{t, request, response, out, release}).take()
 }
 
 // newPost makes the request that posts a message.
@@ -119,61 +120,69 @@ func (t *Transport) detached(ctx context.Context) (own context.Context, release 
 	}
 }
 
-// takeAnswer takes what came back for a message. The error is an *Error, an *exec.MalformedError, or the context's.
-func (t *Transport) takeAnswer(
-	request *http.Request, response *http.Response, out *posted, release func(time.Duration),
-) error {
+// answer is what came back for a message.
+type answer struct {
+	*Transport
+	request  *http.Request
+	response *http.Response
+	out      *posted
+	release  func(linger time.Duration) // see detached
+}
+
+// take takes the answer. The error is an *Error, an *exec.MalformedError, or the context's.
+func (a *answer) take() error {
+	response, out := a.response, a.out
 	if response.StatusCode >= 300 || response.StatusCode < 200 {
-		defer release(0)
+		defer a.release(0)
 		defer response.Body.Close()
-		return t.takeRefusal(request, response, out)
+		return a.takeRefusal()
 	}
 	if id := response.Header.Get(mcp.HeaderSessionID); id != "" && out.begins() {
-		t.stateMu.Lock()
-		t.session = id
-		t.stateMu.Unlock()
+		a.stateMu.Lock()
+		a.session = id
+		a.stateMu.Unlock()
 	}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	stream := a.oldStream()
 	switch {
 	case out.waiting == nil:
 		// Whatever stands there, nothing is due; a little of it is read so that the connection can be used again.
 		_, _ = io.CopyN(io.Discard, response.Body, maxErrorBody)
 		_ = response.Body.Close()
-		release(0)
+		a.release(0)
 		return nil
-	case t.oldStream() != nil:
+	case stream != nil:
 		_ = response.Body.Close()
-		defer release(0)
-		return t.awaitOld(request.Context(), out)
+		defer a.release(0)
+		return stream.await(a.request.Context(), out)
 	case packing(response) != "":
-		defer release(0)
+		defer a.release(0)
 		defer response.Body.Close()
-		failed := t.unusable(request, response, []byte{})
+		failed := a.unusable(a.request, response, []byte{})
 		failed.Wrong = fmt.Sprintf("an answer that is packed as %q, which was not asked for", packing(response))
 		return failed
 	case kind == "text/event-stream":
-		return t.takeStream(request, response.Body, out, release)
+		return a.takeStream()
 	}
-	defer release(0)
+	defer a.release(0)
 	defer response.Body.Close()
 	if kind != "application/json" && response.StatusCode != http.StatusAccepted {
-		return t.unusable(request, response, nil)
+		return a.unusable(a.request, response, nil)
 	}
-	body, err := readCapped(response.Body, t.max)
+	body, err := readCapped(response.Body, a.max)
 	if errors.Is(err, errTooLarge) {
-		return wire.Malformed(out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s (maxMessage)",
-				exec.Bytes(t.max))).Err
+		return rpc.Malformed(out.waiting.Method,
+			fmt.Errorf("it is over the limit of %s (maxMessage)", exec.Bytes(a.max))).Err
 	}
 	if err != nil {
-		broken := t.unusable(request, response, body)
+		broken := a.unusable(a.request, response, body)
 		broken.Err = err
 		return broken
 	}
-	return t.takeBody(request, response, out, body)
+	return a.takeBody(body)
 }
 
-// packing returns what an answer is packed as that nobody unpacks, empty where it is not.
+// packing returns the encoding of an answer that toolx does not decode, empty where there is none.
 func packing(response *http.Response) string {
 	encoding := response.Header.Get("Content-Encoding")
 	if strings.EqualFold(encoding, "identity") {
@@ -183,17 +192,17 @@ func packing(response *http.Response) string {
 }
 
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
-func (t *Transport) takeBody(request *http.Request, response *http.Response, out *posted, body []byte) error {
+func (a *answer) takeBody(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return wire.Malformed(out.waiting.Method, fmt.Errorf("the server answered HTTP %s, and no message",
-			statusWords(response.StatusCode))).Err
+		return rpc.Malformed(a.out.waiting.Method, fmt.Errorf("the server answered HTTP %s, and no message",
+			statusWords(a.response.StatusCode))).Err
 	}
-	if !t.takeText(body) {
-		failed := t.unusable(request, response, body)
+	if !a.takeText(body) {
+		failed := a.unusable(a.request, a.response, body)
 		failed.Wrong = wrongWithJSON(body)
 		return failed
 	}
-	return t.settled(out)
+	return a.settled()
 }
 
 // largeBody is the size in bytes from which a body is not read by a decoder, which would make copies of it.
@@ -232,12 +241,12 @@ func (o *posted) begins() bool {
 }
 
 // settled collects the reply; that there is none is an error, since no other answer will come.
-func (t *Transport) settled(out *posted) error {
-	if out.collect() {
+func (a *answer) settled() error {
+	if a.out.collect() {
 		return nil
 	}
-	detail := cmp.Or(t.DetailOf(out.waiting), "the answer has other messages, and not the reply")
-	return wire.Malformed(out.waiting.Method, errors.New(detail)).Err
+	detail := cmp.Or(a.DetailOf(a.out.waiting), "the answer has other messages, and not the reply")
+	return rpc.Malformed(a.out.waiting.Method, errors.New(detail)).Err
 }
 
 // collect takes the reply if it is there.
@@ -278,9 +287,10 @@ func (t *Transport) takeText(text []byte) bool {
 // takeRefusal makes an error of an answer with an HTTP error, unless it carries the
 // reply: servers say an unknown method with 404 and other JSON-RPC errors with 400 or
 // 500. What comes from a gateway is about the server, and not about the message.
-func (t *Transport) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
-	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
-	failed := t.unusable(request, response, body)
+func (a *answer) takeRefusal() error {
+	request, response, out := a.request, a.response, a.out
+	body, _ := readCapped(response.Body, min(a.max, maxErrorBody)) // what there is of it says enough
+	failed := a.unusable(request, response, body)
 	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(wire.BOM)))
 	if !ok || m.Err == nil || out.waiting == nil || !m.Versioned() &&
 		string(m.ID) != strconv.FormatInt(out.waiting.ID, 10) {
@@ -288,7 +298,7 @@ func (t *Transport) takeRefusal(request *http.Request, response *http.Response, 
 		failed.Expired = expires(request, failed, -1, said(failed.Body))
 		return failed
 	}
-	details := wire.ErrorDetails(m.Err)
+	details := rpc.ErrorDetails(m.Err)
 	failed.Expired = expires(request, failed, details.Code, details.Message)
 	switch {
 	case failed.Expired, failed.Kind() == fault.KindAuth, response.StatusCode == http.StatusTooManyRequests,
@@ -298,8 +308,8 @@ func (t *Transport) takeRefusal(request *http.Request, response *http.Response, 
 		// It is about this message: there is no other. Some servers make up an id for it.
 		m.ID = json.RawMessage(strconv.FormatInt(out.waiting.ID, 10))
 	}
-	t.TakeMessage(m, 0)
-	return t.settled(out)
+	a.TakeMessage(m, 0)
+	return a.settled()
 }
 
 // isNumber reports whether an id is one that toolx may have sent.
@@ -329,7 +339,7 @@ func (t *Transport) unusable(request *http.Request, response *http.Response, bod
 		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
 	}
 	if packing(response) != "" {
-		body = nil // nobody can read it
+		body = nil // it cannot be read
 	}
 	return &Error{
 		Verb: request.Method, URL: request.URL, Status: response.StatusCode, Bare: t.bare(response),
@@ -343,8 +353,8 @@ func (t *Transport) bare(response *http.Response) bool {
 	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.next.headers.Load()) == 0
 }
 
-// noAnswer returns the error for an exchange without one.
-func (t *Transport) noAnswer(request *http.Request, err error) error {
+// noAnswer returns the error for an exchange without an answer.
+func noAnswer(request *http.Request, err error) error {
 	var already *Error
 	if errors.As(err, &already) {
 		return err

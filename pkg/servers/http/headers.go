@@ -58,7 +58,7 @@ func (d Options) runHeadersCommand(ctx context.Context) (map[string]string, erro
 }
 
 // parseHeaders reads headers: an object of JSON, or lines such as "Name: content".
-// Errors quote nothing of it, since it holds secrets.
+// Errors quote nothing of it, since it has secrets.
 func parseHeaders(text []byte) (map[string]string, error) {
 	text = bytes.TrimSpace(text)
 	if bytes.HasPrefix(text, []byte("{")) {

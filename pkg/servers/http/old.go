@@ -11,13 +11,14 @@ import (
 	"sync/atomic"
 
 	"toolx/pkg/servers/diagnose"
-	"toolx/pkg/servers/wire"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/sse"
 )
 
 // oldStream is the one stream of the older HTTP with SSE (2024-11-05). Everything that the server sends comes on it,
 // and requests are posted to the address that its first event names.
 type oldStream struct {
+	*Transport
 	cancel context.CancelFunc
 	// endpoint is where messages are posted, nil until ready is closed.
 	endpoint atomic.Pointer[url.URL]
@@ -37,14 +38,14 @@ func (t *Transport) oldStream() *oldStream {
 // *Failure, or the context's.
 func (t *Transport) FallBack(ctx context.Context) error {
 	life, cancel := context.WithCancel(t.life)
-	stream := &oldStream{cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
+	stream := &oldStream{Transport: t, cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
 	t.Reset()
 	t.stateMu.Lock()
 	t.stream = stream
 	t.stateMu.Unlock()
 
 	stop := context.AfterFunc(ctx, cancel)
-	err := t.openOld(life, stream)
+	err := stream.open(life)
 	if err == nil {
 		select {
 		case <-stream.ready:
@@ -63,29 +64,29 @@ func (t *Transport) FallBack(ctx context.Context) error {
 	return t.explain(http.MethodGet, err)
 }
 
-// openOld opens the stream, which lives as long as ctx, and starts reading it.
-func (t *Transport) openOld(ctx context.Context, stream *oldStream) error {
-	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
+// open opens the stream, which lives as long as ctx, and starts reading it.
+func (s *oldStream) open(ctx context.Context) error {
+	request, err := s.newRequest(ctx, http.MethodGet, s.address, nil)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set("Cache-Control", "no-cache")
-	response, err := t.client.Do(request)
+	response, err := s.client.Do(request)
 	if err != nil {
-		return t.noAnswer(request, errors.Unwrap(err)) // of the *url.Error
+		return noAnswer(request, errors.Unwrap(err)) // of the *url.Error
 	}
 	if response.Request != nil {
 		request.URL = response.Request.URL // another one after a redirect
 	}
-	if response, err = t.streamOf(request, response); err != nil {
+	if response, err = s.streamOf(request, response); err != nil {
 		return err
 	}
-	events := sse.NewReader(response.Body, t.max)
-	if !t.start(func() {
-		err := t.pumpOld(stream, events, request.URL)
+	events := sse.NewReader(response.Body, s.max)
+	if !s.start(func() {
+		err := s.pump(events, request.URL)
 		_ = response.Body.Close()
-		t.lose(stream, err)
+		s.lose(err)
 	}) {
 		_ = response.Body.Close()
 		return context.Canceled
@@ -93,15 +94,15 @@ func (t *Transport) openOld(ctx context.Context, stream *oldStream) error {
 	return nil
 }
 
-// pumpOld takes every message that comes on the stream and returns why it ended.
-func (t *Transport) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL) error {
+// pump takes every message that comes on the stream and returns why it ended.
+func (s *oldStream) pump(events *sse.Reader, address *url.URL) error {
 	for {
 		event, err := events.Next()
 		if err != nil {
 			return err
 		}
 		if event.Name != "endpoint" {
-			t.takeEvent(event)
+			s.takeEvent(event)
 			continue
 		}
 		text := strings.TrimSpace(string(event.Data))
@@ -112,44 +113,43 @@ func (t *Transport) pumpOld(stream *oldStream, events *sse.Reader, address *url.
 		if !sameOrigin(address, endpoint) {
 			return fmt.Errorf("the server's endpoint event names another origin: %s", endpoint.Redacted())
 		}
-		if stream.endpoint.Swap(endpoint) == nil {
-			close(stream.ready)
+		if s.endpoint.Swap(endpoint) == nil {
+			close(s.ready)
 		}
 	}
 }
 
 // lose ends what depends on a stream that has ended: no reply can come without it.
-func (t *Transport) lose(stream *oldStream, err error) {
-	stream.err = err
-	if t.agreed(stream) && t.life.Err() == nil {
-		failure := t.NewFailure(diagnose.EndingGone)
+func (s *oldStream) lose(err error) {
+	s.err = err
+	if s.agreed() && s.life.Err() == nil {
+		failure := s.NewFailure(diagnose.EndingGone)
 		failure.Reason = errors.New("it ended the stream of events")
 		if !errors.Is(err, io.EOF) {
-			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))
+			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, s.address))
 		}
-		t.Fail(failure)
+		s.Fail(failure)
 	}
-	close(stream.ended)
-	stream.cancel()
+	close(s.ended)
+	s.cancel()
 }
 
 // agreed reports whether the handshake on the stream has got as far as an agreed revision: until then its end only
 // fails the attempt.
-func (t *Transport) agreed(stream *oldStream) bool {
-	t.stateMu.Lock()
-	defer t.stateMu.Unlock()
-	return t.stream == stream && t.version != ""
+func (s *oldStream) agreed() bool {
+	s.stateMu.Lock()
+	defer s.stateMu.Unlock()
+	return s.stream == s && s.version != ""
 }
 
-// awaitOld waits for the reply to a message that the server has accepted.
-func (t *Transport) awaitOld(ctx context.Context, out *posted) error {
-	stream := t.oldStream()
+// await waits for the reply to a message that the server has accepted.
+func (s *oldStream) await(ctx context.Context, out *posted) error {
 	select {
 	case r := <-out.waiting.Reply:
 		out.got = &r
-	case <-stream.ended:
+	case <-s.ended:
 		if !out.collect() {
-			return wire.Malformed(out.waiting.Method, errors.New("the server ended the stream of events before it")).Err
+			return rpc.Malformed(out.waiting.Method, errors.New("the server ended the stream of events before it")).Err
 		}
 	case <-ctx.Done():
 		return ctx.Err()

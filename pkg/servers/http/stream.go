@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
@@ -26,7 +27,7 @@ const (
 
 // pauseBefore returns how long to wait before resuming a stream: at least resumeLeast, unless the user's own delay
 // between attempts is shorter.
-func pauseBefore(p wire.RetryPolicy, events *sse.Reader) time.Duration {
+func pauseBefore(p rpc.RetryPolicy, events *sse.Reader) time.Duration {
 	if events.Retry > 0 {
 		return min(max(events.Retry, min(resumeLeast, p.Delay)), resumeMost)
 	}
@@ -35,42 +36,39 @@ func pauseBefore(p wire.RetryPolicy, events *sse.Reader) time.Duration {
 
 // takeStream reads a stream of events until the reply has come. A stream that breaks before that is resumed where the
 // revision allows it and the server gave its events ids.
-func (t *Transport) takeStream(
-	request *http.Request, body io.ReadCloser, out *posted, release func(time.Duration),
-) error {
-	events := sse.NewReader(body, t.max)
+func (a *answer) takeStream() error {
+	body, ctx := a.response.Body, a.request.Context()
+	events := sse.NewReader(body, a.max)
 	for futile := 0; ; futile++ {
 		seen := events.LastID
-		err := t.awaitReply(request.Context(), events, body, out, release)
+		err := a.awaitReply(ctx, events, body)
 		if err == nil {
 			return nil
 		}
-		givenUp := request.Context().Err() != nil // then the stream may still be read
+		givenUp := ctx.Err() != nil // then the stream may still be read
 		if !givenUp && events.LastID != seen {
 			futile = 0
 		}
 		if givenUp || errors.Is(err, sse.ErrTooLarge) ||
-			events.LastID == "" || t.modern() || futile >= resumeFutile {
-			err = t.brokenStream(request, out, err)
-			release(0)
+			events.LastID == "" || a.modern() || futile >= resumeFutile {
+			err = a.brokenStream(err)
+			a.release(0)
 			return err
 		}
-		if body, err = t.resume(request.Context(), events); err != nil {
-			release(0)
+		if body, err = a.resume(ctx, events); err != nil {
+			a.release(0)
 			return err
 		}
 	}
 }
 
-// awaitReply reads events until the reply to out has come, which may be on another stream. Then the stream gets a
-// moment to end by itself.
-func (t *Transport) awaitReply(
-	ctx context.Context, events *sse.Reader, body io.ReadCloser, out *posted, release func(time.Duration),
-) error {
+// awaitReply reads events until the reply has come, which may be on another stream. Then the stream gets a
+// moment to end.
+func (a *answer) awaitReply(ctx context.Context, events *sse.Reader, body io.ReadCloser) error {
 	ended := make(chan struct{})
 	var why error // set when ended is closed
-	if !t.start(func() {
-		why = t.pump(events)
+	if !a.start(func() {
+		why = a.pump(events)
 		_ = body.Close()
 		close(ended)
 	}) {
@@ -78,14 +76,14 @@ func (t *Transport) awaitReply(
 		return context.Canceled
 	}
 	select {
-	case r := <-out.waiting.Reply:
-		out.got = &r
-		release(lingerTime)
+	case r := <-a.out.waiting.Reply:
+		a.out.got = &r
+		a.release(lingerTime)
 		wire.WaitFor(ctx, ended, lingerWait)
 		return nil
 	case <-ended:
-		if out.collect() {
-			release(0)
+		if a.out.collect() {
+			a.release(0)
 			return nil
 		}
 		return why
@@ -156,7 +154,7 @@ func (t *Transport) get(ctx context.Context, lastID string) (*http.Response, err
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, t.noAnswer(request, err)
+		return nil, noAnswer(request, err)
 	}
 	return t.streamOf(request, response)
 }
@@ -173,22 +171,21 @@ func (t *Transport) streamOf(request *http.Request, response *http.Response) (*h
 	return nil, failed
 }
 
-// brokenStream returns the error for a stream that ended before the reply. A reply that nobody asked for is named as
+// brokenStream returns the error for a stream that ended before the reply. A reply without a request is named as
 // the likely cause.
-func (t *Transport) brokenStream(request *http.Request, out *posted, err error) error {
-	if request.Context().Err() != nil {
-		return request.Context().Err()
+func (a *answer) brokenStream(err error) error {
+	if a.request.Context().Err() != nil {
+		return a.request.Context().Err()
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return wire.Malformed(out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s (maxMessage)",
-				exec.Bytes(t.max))).Err
+		return rpc.Malformed(a.out.waiting.Method,
+			fmt.Errorf("it is over the limit of %s (maxMessage)", exec.Bytes(a.max))).Err
 	}
 	reason := "the server ended the stream before it"
 	if !errors.Is(err, io.EOF) {
-		reason = "the stream broke before it: " + networkWords(err, request.URL)
+		reason = "the stream broke before it: " + networkWords(err, a.request.URL)
 	}
-	return wire.Malformed(out.waiting.Method, &cutOffError{cmp.Or(t.DetailOf(out.waiting), reason)}).Err
+	return rpc.Malformed(a.out.waiting.Method, &cutOffError{cmp.Or(a.DetailOf(a.out.waiting), reason)}).Err
 }
 
 // cutOffError says that a stream ended before the reply that it was opened for.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -20,12 +19,13 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
 // The times of a session over HTTP. Calls are bounded by their own clocks.
 const (
-	// postLimit bounds sending messages that nobody waits for: answers, cancellations.
+	// postLimit bounds sending messages without a reply: answers, cancellations.
 	postLimit = 5 * time.Second
 	// deleteGrace is how long closing waits for such messages, and for the server to be told that the session is over.
 	deleteGrace = time.Second
@@ -35,34 +35,32 @@ const (
 	lingerWait = 5 * time.Millisecond
 )
 
-// postSlots is how many messages that nobody waits for may be on their way.
+// postSlots is how many messages without a reply may be on their way.
 const postSlots = 64
 
-// Transport is the link to a server over HTTP. It posts every message, and passes every message of the response to the
-// peer as it was received.
+// Transport is the transport to a server over HTTP. It posts every message, and passes every message of the response to
+// the peer as it was received.
 type Transport struct {
-	*wire.Peer
+	*rpc.Peer
 	launch  *config.Resolved
 	address *url.URL
 	max     int64
-	wire.RetryPolicy
+	rpc.RetryPolicy
 	began time.Time
 
 	base   *Base
 	client *http.Client // sends through next, and follows redirects
-	// next adds the configured headers and the access token; regather makes its headers anew, nil where
+	// next adds the configured headers and the access token; regather makes its headers again, nil where
 	// they are always the same.
-	next      *configured
-	regather  func(ctx context.Context) (map[string]string, error)
-	gathering sync.Mutex // held meanwhile
+	next *configured
 
-	// life ends when the link does, and ends everything that is under way.
+	// life ends when the transport does, and ends everything that is under way.
 	life context.Context
 	end  context.CancelFunc
 
 	going   sync.WaitGroup // goroutines
 	slots   chan struct{}
-	closeMu sync.RWMutex // held to write while no goroutine may start
+	closeMu sync.RWMutex // locked to write while no goroutine may start
 	ended   bool
 	once    sync.Once
 
@@ -91,16 +89,16 @@ type Options struct {
 	Bus        *exec.Bus
 	Launch     *config.Resolved
 	MaxMessage int64
-	Retry      wire.RetryPolicy
+	Retry      rpc.RetryPolicy
 	Version    string // of toolx, for the User-Agent
 	// Asks reports whether the server may send requests.
 	Asks bool
 }
 
-// New creates the link; it sends nothing yet. The error is a *Failure.
+// New creates the transport; it sends nothing yet. The error is a *Failure.
 func New(d Options, headers map[string]string) (*Transport, error) {
 	t := &Transport{
-		Peer: wire.NewPeer(d.Server.Name, d.Bus), launch: d.Launch, max: d.MaxMessage, began: time.Now(),
+		Peer: rpc.NewPeer(d.Server.Name, d.Bus), launch: d.Launch, max: d.MaxMessage, began: time.Now(),
 		RetryPolicy: d.Retry,
 		slots:       make(chan struct{}, postSlots),
 		noStream:    make(chan struct{}),
@@ -118,15 +116,12 @@ func New(d Options, headers map[string]string) (*Transport, error) {
 		return nil, failure
 	}
 	t.next = d.configure(t.base, headers)
-	if len(d.Launch.HeadersCommand) > 0 {
-		t.regather = d.GatherHeaders
-	}
 	t.client = &http.Client{Transport: t.next, CheckRedirect: checkRedirect}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil
 }
 
-// Reset begins anew, without session and revision.
+// Reset begins again, without session and revision.
 func (t *Transport) Reset() {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
@@ -148,7 +143,7 @@ func (t *Transport) Speak(version string) {
 func (t *Transport) NoStream() <-chan struct{} { return t.noStream }
 
 // Resuming returns how a broken stream is resumed.
-func (t *Transport) Resuming() wire.RetryPolicy { return t.RetryPolicy }
+func (t *Transport) Resuming() rpc.RetryPolicy { return t.RetryPolicy }
 
 // modern reports whether the revision is one without sessions.
 func (t *Transport) modern() bool {
@@ -167,9 +162,9 @@ func (t *Transport) SessionID() string {
 // posted is stored in the context of an HTTP request: the message that it carries, and its outcome.
 type posted struct {
 	wire.Frame
-	waiting *wire.Pending // nil where no reply is due
+	waiting *rpc.Pending // nil where no reply is due
 	written atomic.Bool
-	got     *wire.Reply
+	got     *rpc.Reply
 }
 
 type postedKey struct{}
@@ -183,7 +178,7 @@ func (t *Transport) RoundTrip(
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *diagnose.Failure
 	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.Renew == nil ||
-		wire.BeginsSession(method) {
+		rpc.BeginsSession(method) {
 		return m, err
 	}
 	if err := t.renew(ctx, session); err != nil {
@@ -222,7 +217,7 @@ func (t *Transport) tripOnce(
 	t.awaitStream(bounded, method)
 	out := &posted{Frame: waiting.Frame(), waiting: waiting}
 	err = t.retryBusy(bounded, method, func() error {
-		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
+		return t.next.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
 	switch {
 	case out.got != nil:
@@ -238,7 +233,7 @@ func (t *Transport) tripOnce(
 	return wire.Message{}, t.explain(method, err)
 }
 
-// within bounds a context by the life of the link.
+// within bounds a context by the life of the transport.
 func (t *Transport) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(t.life, cancel)
@@ -246,41 +241,6 @@ func (t *Transport) within(ctx context.Context) (context.Context, context.Cancel
 		stop()
 		cancel()
 	}
-}
-
-// withFreshHeaders repeats what the server refused because of its headers (401), where the program that prints them
-// prints others now: a token that has ended. The server has not looked at it, so this is safe for any request.
-func (t *Transport) withFreshHeaders(ctx context.Context, run func() error) error {
-	sent := t.next.headers.Load()
-	err := run()
-	var refused *Error
-	if t.regather == nil || !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
-		return err
-	}
-	changed, failed := t.gatherAgain(ctx, sent)
-	switch {
-	case failed != nil:
-		return failed
-	case !changed:
-		return err
-	}
-	return run()
-}
-
-// gatherAgain makes the headers anew, unless another request has done so since sent, and reports whether they are
-// others now.
-func (t *Transport) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
-	t.gathering.Lock()
-	defer t.gathering.Unlock()
-	if t.next.headers.Load() != sent {
-		return true, nil
-	}
-	headers, err := t.regather(ctx)
-	if err != nil || maps.Equal(headers, *sent) {
-		return false, err
-	}
-	t.next.headers.Store(&headers)
-	return true, nil
 }
 
 // retryBusy repeats what the server refused for now (429): it has not looked at it, so
@@ -328,7 +288,7 @@ func (t *Transport) Send(ctx context.Context, f wire.Frame) error {
 	return t.explain("", err)
 }
 
-// postLater sends a message that nobody waits for.
+// postLater sends a message without a reply.
 func (t *Transport) postLater(f wire.Frame) bool {
 	select {
 	case t.slots <- struct{}{}:
@@ -413,7 +373,7 @@ func (t *Transport) newRequest(ctx context.Context, verb string, address *url.UR
 	return request, nil
 }
 
-// settlePosts waits until the messages that nobody waits for are sent, for a moment.
+// settlePosts waits a moment for the messages without a reply to be sent.
 func (t *Transport) settlePosts(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, deleteGrace)
 	defer cancel()

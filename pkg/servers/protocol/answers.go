@@ -11,18 +11,19 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
-// Answers hold how sessions answer the requests of their servers. A nil field is not advertised, and its requests are
+// Answers say how sessions answer the requests of their servers. A nil field is not advertised, and its requests are
 // refused with -32601; the zero value answers only ping. Each function is called on a goroutine of its own and must
 // obey ctx, which ends when the server no longer waits. No time limit of a call runs meanwhile.
 type Answers struct {
 	// Elicit asks the user what a server wants to know (elicitation/create). The server gets an error as a JSON-RPC
 	// error.
 	Elicit func(ctx context.Context, asked *Elicitation) (*Elicited, error)
-	// Sample lets a model, or whoever plays one, answer sampling/createMessage: params are the request's, the result is
-	// a CreateMessageResult. An error declines the request, with its text.
+	// Sample lets a model, or a person in its place, answer sampling/createMessage: params are the request's, the
+	// result is a CreateMessageResult. An error declines the request, with its text.
 	Sample func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 	// Roots are where servers may work (roots/list). Nil is not advertised; an empty list means that there are no
 	// roots.
@@ -135,7 +136,7 @@ func (b *inbox) handler(method string) handler {
 
 // take answers a request of a legacy server on a goroutine of its own, and reports whether it does: nothing that takes
 // time may run on the goroutine that reads.
-func (b *inbox) take(p *wire.Peer, m wire.Message) bool {
+func (b *inbox) take(p *rpc.Peer, m wire.Message) bool {
 	answer := b.handler(m.Method)
 	if answer == nil {
 		if m.Method == string(mcp.MethodListRoots) {
@@ -144,7 +145,7 @@ func (b *inbox) take(p *wire.Peer, m wire.Message) bool {
 		return false
 	}
 	if wire.Closed(p.Closing) {
-		return true // nobody waits for the answer
+		return true // the answer is not needed
 	}
 	id := string(m.ID)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -157,7 +158,7 @@ func (b *inbox) take(p *wire.Peer, m wire.Message) bool {
 	b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: m.Method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
-		p.Respond(m, nil, &wire.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf(
+		p.Respond(m, nil, &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf(
 			"too many requests wait for an answer: at most %d, of %s together", maxOpen, exec.Bytes(maxOpenBytes),
 		)})
 		return true
@@ -170,7 +171,7 @@ func (b *inbox) take(p *wire.Peer, m wire.Message) bool {
 		delete(b.asked, id)
 		b.open.done(len(m.Raw))
 		b.mu.Unlock()
-		if ctx.Err() == nil { // else nobody waits for it any more
+		if ctx.Err() == nil { // else it is not needed any more
 			p.Respond(m, result, err)
 		}
 	}()
@@ -194,7 +195,7 @@ func (b *inbox) cancelled(params json.RawMessage) {
 func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := readElicitation(b.server, params)
 	if err != nil {
-		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
+		return nil, &rpc.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
 	}
 	if err := b.countElicit(); err != nil {
 		return nil, err
@@ -220,7 +221,7 @@ func (b *inbox) countElicit() error {
 		b.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: b.server, Text: fmt.Sprintf(
 			"server %q asked the user %d questions during one call; more are refused", b.server, maxElicits)})
 	}
-	return &wire.Error{
+	return &rpc.Error{
 		Code:    mcp.INTERNAL_ERROR,
 		Message: fmt.Sprintf("too many questions during one call: at most %d", maxElicits),
 	}
@@ -228,14 +229,14 @@ func (b *inbox) countElicit() error {
 
 func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if wantsTools(params) { // MCP 2025-11-25, client/sampling: this MUST be an error
-		return nil, &wire.Error{
+		return nil, &rpc.Error{
 			Code: mcp.INVALID_PARAMS, Message: "tools in sampling were not offered (sampling.tools)",
 		}
 	}
 	defer b.stopClocks()()
 	result, err := b.answers.Sample(ctx, b.server, params)
 	if err != nil {
-		return nil, &wire.Error{Code: codeDeclined, Message: err.Error()}
+		return nil, &rpc.Error{Code: codeDeclined, Message: err.Error()}
 	}
 	return result, nil
 }

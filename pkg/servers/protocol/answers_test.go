@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/exec"
@@ -191,7 +192,7 @@ func TestSamplingWithTools(t *testing.T) {
 		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"tools":[]}`,
 		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"toolChoice":{"mode":"none"}}`,
 	} {
-		var refused *wire.Error
+		var refused *rpc.Error
 		if _, err := b.sample(t.Context(), json.RawMessage(params)); !errors.As(err, &refused) ||
 			refused.Code != -32602 {
 			t.Errorf("%s: %v", params, err)
@@ -450,7 +451,7 @@ func TestNothingIsAskedAtTheEnd(t *testing.T) {
 		t.Error("the user was asked")
 		return &Elicited{Action: Cancel}, nil
 	}})
-	p := wire.NewPeer("s", &exec.Bus{})
+	p := rpc.NewPeer("s", &exec.Bus{})
 	close(p.Closing)
 	if !box.take(p, wire.Message{Method: "elicitation/create", ID: json.RawMessage("1")}) || box.open.count != 0 {
 		t.Errorf("%d requests wait", box.open.count)

@@ -22,12 +22,12 @@ const (
 
 // eraMemory is a file that knows which way led to a session, so that the next start
 // need not find out again. It is a shortcut and no more: what cannot be read or written
-// is not known, and a way that leads nowhere any more is found out anew.
+// is not known, and a way that leads nowhere any more is found out again.
 type eraMemory struct {
 	path string // empty: nothing is remembered
 }
 
-// remembered is what the file holds of an address. Addresses may hold secrets, so their hashes stand for them.
+// remembered is what the file has of an address. Addresses may have secrets, so their hashes stand for them.
 type remembered struct {
 	Way way       `json:"way"`
 	At  time.Time `json:"at"`

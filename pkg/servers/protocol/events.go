@@ -31,8 +31,8 @@ type SessionLost struct {
 	Why *diagnose.Failure
 }
 
-// ToolsChanged says that a server's tools were listed anew, because it said that they
-// had changed, and that the Registry has the new ones.
+// ToolsChanged says that a server's tools were listed again because the server announced a change, and that the
+// Registry has the new ones.
 type ToolsChanged struct {
 	wire.Head
 	Tools int

@@ -154,7 +154,7 @@ func (b *inbox) pagesOf(failure *mcp.JSONRPCErrorDetails) []*Elicitation {
 	return pages
 }
 
-// VisitError reports that a server answers only after pages were visited, where nobody could be asked to do that (MCP
+// VisitError reports that a server answers only after pages were visited, where no user could be asked to do that (MCP
 // 2025-11-25, client/elicitation, URLElicitationRequiredError).
 type VisitError struct {
 	Server  string
@@ -162,7 +162,7 @@ type VisitError struct {
 	URLs    []string // of all pages
 }
 
-// unvisited returns the error of pages that nobody was asked to visit, nil where failure is another one.
+// unvisited returns the error of pages that no user was asked to visit, nil where failure is another one.
 func (b *inbox) unvisited(failure *mcp.JSONRPCErrorDetails) *VisitError {
 	pages := b.pagesOf(failure)
 	if b.answers.Elicit != nil || len(pages) == 0 {
@@ -180,7 +180,7 @@ func (e *VisitError) Error() string {
 		e.Message)
 }
 
-// Kind implements the interface that fault.KindOf looks for: somebody has to log in, or do something like it.
+// Kind implements the interface that fault.KindOf looks for: a person has to log in, or do something like it.
 func (e *VisitError) Kind() fault.Kind { return fault.KindAuth }
 
 // Hint implements the interface that fault.HintOf looks for.
@@ -242,7 +242,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 
 func methodOf(request json.RawMessage) string {
 	var method string
-	// A request without a method is one that nobody offered.
+	// A request without a method is one that was not offered.
 	_ = json.Unmarshal(rawjson.Get(request, "method"), &method)
 	return method
 }

@@ -92,7 +92,7 @@ func (k keeping) changed(method string) {
 	}
 }
 
-// tools returns the tools of an earlier list that still holds.
+// tools returns the tools of an earlier list that is still valid.
 func (k keeping) tools() (definitions []json.RawMessage, ok bool) {
 	if k.memory == nil {
 		return nil, false

@@ -106,7 +106,7 @@ func (e *unfinishedError) Unwrap() error { return e.err }
 // Detail returns the text that exec.TimeoutError adds.
 func (e *unfinishedError) Detail() string { return e.Error() }
 
-// stop warns of a list that is not followed to its end, so that it does not hold for later either.
+// stop warns of a list that is not followed to its end, so that it is not kept for later either.
 func (p *pager) stop(format string, values ...any) {
 	p.terms = terms{}
 	why := fmt.Sprintf(format, values...)

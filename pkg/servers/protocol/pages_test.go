@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
 	mcphttp "toolx/pkg/servers/http"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
@@ -101,7 +102,7 @@ func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		session := &Session{requester: requester{
 			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}),
-			transport: &pagesTransport{&mcphttp.Transport{Peer: wire.NewPeer("s", nil)}, 3},
+			transport: &pagesTransport{&mcphttp.Transport{Peer: rpc.NewPeer("s", nil)}, 3},
 		}}
 		var ms float64
 		limit := Options{StartTimeout: time.Second}

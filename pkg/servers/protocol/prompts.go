@@ -34,7 +34,7 @@ type Reference struct {
 }
 
 // Complete returns a CompleteResult, byte for byte: possible values for an argument, given the value typed so far.
-// known holds the arguments that are already settled; it may be nil.
+// known has the arguments that are already settled; it may be nil.
 func (r *requester) Complete(
 	ctx context.Context, ref Reference, argument, value string, known map[string]string,
 ) (json.RawMessage, error) {

@@ -23,11 +23,11 @@ const (
 // relistLimit bounds listing the tools again.
 const relistLimit = 30 * time.Second
 
-// relister lists a session's tools anew when the server says that they have changed: once for however many such
-// notifications come meanwhile.
+// relister lists a session's tools again when the server announces that they have changed: once for any number of
+// notifications that come meanwhile.
 type relister struct {
 	session *Session
-	// changed takes the tools; nil where nobody wants them.
+	// changed takes the tools; nil where they are not wanted.
 	changed func([]*exec.Tool)
 
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ type relister struct {
 	// rooted is when the server was sent its roots last; rootsAsked reports that it has asked for them.
 	rooted     time.Time
 	rootsAsked bool
-	news       chan struct{} // closed when there is another list, or the server got roots; nil if nobody waits
+	news       chan struct{} // closed when there is another list, or the server got roots; nil if nothing waits
 }
 
 // begin notes that the first list is asked for: what the server has said before is no news.
@@ -81,7 +81,7 @@ func (s *Session) Announced() bool {
 	return s.relist.announced
 }
 
-// startLocked starts to list; r.mu is held.
+// startLocked starts to list; r.mu is locked.
 func (r *relister) startLocked() {
 	r.running, r.again = true, false
 	go r.run()
@@ -94,11 +94,11 @@ func (r *relister) rootsSent(some bool) {
 	if r.rootsAsked = true; some {
 		r.rooted = time.Now()
 	}
-	r.tellLocked()
+	r.wakeLocked()
 }
 
-// tellLocked tells those who wait that there is news; r.mu is held.
-func (r *relister) tellLocked() {
+// wakeLocked wakes those that wait for news; r.mu is locked.
+func (r *relister) wakeLocked() {
 	if r.news != nil {
 		close(r.news)
 		r.news = nil
@@ -115,7 +115,7 @@ func (r *relister) run() {
 		r.mu.Lock()
 		goesOn = r.again && ctx.Err() == nil
 		r.running, r.again = goesOn, false
-		r.tellLocked()
+		r.wakeLocked()
 		r.mu.Unlock()
 	}
 }
@@ -125,7 +125,7 @@ func (r *relister) list(ctx context.Context) {
 	s := r.session
 	if err := s.listTools(ctx); err != nil {
 		var failure *diagnose.Failure
-		if ctx.Err() == nil && !errors.As(err, &failure) { // else the end is told elsewhere
+		if ctx.Err() == nil && !errors.As(err, &failure) { // else the end is reported elsewhere
 			s.notice(slog.LevelWarn,
 				fmt.Sprintf("server %q changed its tools, and they cannot be listed: %v", s.Name, err))
 		}
@@ -158,8 +158,8 @@ func (s *Session) Announces() bool {
 	return s.Capabilities.Tools != nil && s.Capabilities.Tools.ListChanged
 }
 
-// AwaitTools waits until enough holds of the session's tools, if it can be expected of the server that it will have
-// others soon: it announces changes of its list, or has asked for its roots. A server that does neither is not waited
+// AwaitTools waits until enough returns true for the session's tools, if the server can be expected to have others
+// soon: it announces changes of its list, or has asked for its roots. A server that does neither is not waited
 // for.
 func (s *Session) AwaitTools(ctx context.Context, enough func() bool) {
 	announces := s.Announces() && !s.modern()

@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
-	"toolx/pkg/servers/wire"
+	"toolx/pkg/servers/rpc"
 )
 
 // requester asks one server: it gives each request what the agreed revision demands of it, and reads the answer.
@@ -83,7 +83,7 @@ func (r *requester) send(ctx context.Context, method string, params json.RawMess
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (r *requester) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
-	return wire.EncodeRequest(r.transport.RPC().UpcomingID()+int64(after), method,
+	return rpc.EncodeRequest(r.transport.RPC().UpcomingID()+int64(after), method,
 		r.dressed(params, r.progress.last.Load()+1+int64(after)))
 }
 
@@ -163,7 +163,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 		}
 		header.Set(name, value)
 	}
-	if header != nil && wire.AboutTask(method) { // SEP-2663, Streamable HTTP: Routing Headers
+	if header != nil && rpc.AboutTask(method) { // SEP-2663, Streamable HTTP: Routing Headers
 		if id, ok := mcp.EncodeHeaderValue(rawjson.GetText(params, "taskId")); ok {
 			header.Set(mcp.HeaderName, id)
 		}
@@ -173,7 +173,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 
 // ask encodes params and calls demand; nil means no params.
 func (r *requester) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	encoded, err := wire.EncodeParams(method, params)
+	encoded, err := rpc.EncodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (r *requester) ask(ctx context.Context, method string, params any) (json.Ra
 
 // notify sends a notification without params.
 func (r *requester) notify(ctx context.Context, method mcp.MCPMethod) error {
-	notification, err := wire.NewNotification(string(method), nil)
+	notification, err := rpc.NewNotification(string(method), nil)
 	if err != nil {
 		return err
 	}

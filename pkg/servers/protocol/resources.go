@@ -149,7 +149,7 @@ func (sub subscription) modern(ctx context.Context, ready func()) error {
 }
 
 // keep runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
-// that is cut off after a while is asked for again. One that is cut off at once, or that nobody answers any more, is
+// that is cut off after a while is asked for again. One that is cut off at once, or gets no answer any more, is
 // asked for as often as connecting is tried.
 func (sub subscription) keep(ctx context.Context, listen func() error) error {
 	s := sub.session

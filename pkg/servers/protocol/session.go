@@ -1,3 +1,6 @@
+// Package protocol is the client's side of MCP over any Transport: a Session agrees on a revision with a server, lists
+// and calls what it has, follows tasks, and answers what it asks. Session.Request is the only way to ask a server
+// anything, the handshake included.
 package protocol
 
 import (
@@ -21,6 +24,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
@@ -46,7 +50,7 @@ type Session struct {
 	relist relister
 
 	mu       sync.Mutex    // guards renewals
-	renewals chan struct{} // closed and made anew with each session that takes the place of another
+	renewals chan struct{} // closed and replaced with each session that takes the place of another
 }
 
 // Options say how a session is opened and used. JSON of them has what a process needs that keeps a server for others.
@@ -58,7 +62,7 @@ type Options struct {
 	// for maxFetch at most.
 	StartTimeout time.Duration
 	// NoStartLimit reports whether a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and
-	// whoever wants that stops the server.
+	// the user stops the server.
 	NoStartLimit bool
 	// NoAnswerTimeout is how long to wait for a server that prints that it listens for HTTP, or asks a person a
 	// question, and sends no answer; zero means defaultNoAnswer.
@@ -77,7 +81,7 @@ type Options struct {
 	// FirstID is the id of a session's first request; zero means that ids begin at random (see wire.NewPeer), as
 	// callers of tools want.
 	FirstID int64
-	// Answers hold how every session answers the requests of its server.
+	// Answers say how every session answers the requests of its server.
 	Answers Answers `json:"-"`
 	// Memory keeps what servers list; nil means that nothing is kept.
 	Memory Memory `json:"-"`
@@ -96,7 +100,7 @@ type Options struct {
 // Relay passes on what a server sends to the processes that use it, instead of the session.
 type Relay interface {
 	Notified(method string, params json.RawMessage)
-	Requested(p *wire.Peer, m wire.Message) bool
+	Requested(p *rpc.Peer, m wire.Message) bool
 	// Sending is called with the id of each request before it is sent; ctx is that of RoundTrip.
 	Sending(ctx context.Context, id int64)
 	// Repeatable reports whether the request of ctx may be sent twice.

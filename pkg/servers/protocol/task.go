@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -33,7 +34,7 @@ const (
 	longTaskPoll  = 20 * time.Second // less than the time without progress after which calls are given up
 )
 
-// taskCancelTime bounds how long the cancelling of a task may take, once nobody waits for it any more.
+// taskCancelTime bounds the cancelling of a task that is not needed any more.
 const taskCancelTime = time.Second
 
 // maxTaskID is the length in bytes of the longest id of a task that toolx takes.
@@ -171,10 +172,11 @@ func (s *Session) callTool(ctx context.Context, request exec.Request) (json.RawM
 	if task == nil {
 		return result, err
 	}
-	result, err = s.awaitTask(ctx, task, request.Progress)
+	running := &runningTask{s, request.Progress, make(map[string]bool)}
+	result, err = running.await(ctx, task)
 	var unasked *InputError
 	if ctx.Err() != nil || errors.As(err, &unasked) {
-		s.cancelUnwaited(ctx, task.ID)
+		s.cancelUnneeded(ctx, task.ID)
 	}
 	return result, err
 }
@@ -202,13 +204,13 @@ func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.
 		handle = reply
 	}
 	if id := rawjson.GetText(handle, "taskId"); id != "" {
-		s.cancelUnwaited(ctx, id)
+		s.cancelUnneeded(ctx, id)
 	}
 	return reply, err
 }
 
-// cancelUnwaited cancels a task that nobody waits for any more.
-func (s *Session) cancelUnwaited(ctx context.Context, id string) {
+// cancelUnneeded cancels a task that is not needed any more.
+func (s *Session) cancelUnneeded(ctx context.Context, id string) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
 	defer stop()
 	_ = s.cancelTask(bounded, id) // the server may have ended, or know no such task any more
@@ -222,9 +224,16 @@ func (s *Session) cancelTask(ctx context.Context, id string) error {
 
 func taskParams(id string) json.RawMessage { return rawjson.Build("taskId", id) }
 
-// taskState returns the state of a task.
-func (s *Session) taskState(ctx context.Context, id string) (*Task, error) {
-	reply, err := s.demand(ctx, "tasks/get", taskParams(id), nil)
+// runningTask is a task that the session waits for.
+type runningTask struct {
+	*Session
+	progress func(exec.Progress)
+	answered map[string]bool // the keys of what it has asked
+}
+
+// state returns the state of the task.
+func (r *runningTask) state(ctx context.Context, id string) (*Task, error) {
+	reply, err := r.demand(ctx, "tasks/get", taskParams(id), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -235,66 +244,61 @@ func (s *Session) taskState(ctx context.Context, id string) (*Task, error) {
 	return task, nil
 }
 
-// awaitTask asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the
-// result of the call. Each state is progress.
-func (s *Session) awaitTask(
-	ctx context.Context, task *Task, progress func(exec.Progress),
-) (json.RawMessage, error) {
-	defer s.inbox.enter(ctx)()
-	answered := make(map[string]bool)
+// await asks for the state of the task until it is final, answers what the task asks meanwhile, and returns the result
+// of the call. Each state is progress.
+func (r *runningTask) await(ctx context.Context, task *Task) (json.RawMessage, error) {
+	defer r.inbox.enter(ctx)()
 	for !task.Status.Final() {
-		progress(exec.Progress{Status: string(task.Status), Message: task.Message})
+		r.progress(exec.Progress{Status: string(task.Status), Message: task.Message})
 		if task.Status == TaskAsks {
-			if !s.modern() { // it asks while it is asked for the result, which comes when it is done
-				return s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+			if !r.modern() { // it asks while it is asked for the result, which comes when it is done
+				return r.demand(ctx, "tasks/result", taskParams(task.ID), r.progress)
 			}
-			if err := s.answerTask(ctx, task, answered); err != nil {
+			if err := r.answer(ctx, task); err != nil {
 				return nil, err
 			}
 		}
 		if !wire.Waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
 			return nil, ctx.Err()
 		}
-		next, err := s.taskState(ctx, task.ID)
+		next, err := r.state(ctx, task.ID)
 		if err != nil {
 			return nil, err
 		}
 		task = next
 	}
-	return s.taskResult(ctx, task, progress)
+	return r.result(ctx, task)
 }
 
-// answerTask answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
-func (s *Session) answerTask(ctx context.Context, task *Task, answered map[string]bool) error {
+// answer answers what a task of 2026-07-28 asks and has not asked before.
+func (r *runningTask) answer(ctx context.Context, task *Task) error {
 	requests, _ := rawjson.Members(task.inputs)
-	requests = slices.DeleteFunc(requests, func(m rawjson.Member) bool { return answered[m.Name] })
+	requests = slices.DeleteFunc(requests, func(m rawjson.Member) bool { return r.answered[m.Name] })
 	if len(requests) == 0 {
 		return nil // the answers are on their way
 	}
-	if len(answered)+len(requests) > maxElicits {
-		return &InputError{Server: s.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
+	if len(r.answered)+len(requests) > maxElicits {
+		return &InputError{Server: r.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
 	}
-	responses, err := s.inbox.answerAll(ctx, requests)
+	responses, err := r.inbox.answerAll(ctx, requests)
 	if err != nil {
 		return err
 	}
 	for _, request := range requests {
-		answered[request.Name] = true
+		r.answered[request.Name] = true
 	}
 	params := rawjson.Build("taskId", task.ID, "inputResponses", rawjson.Object(responses))
-	_, err = s.demand(ctx, "tasks/update", params, nil)
+	_, err = r.demand(ctx, "tasks/update", params, nil)
 	return err
 }
 
-// taskResult returns the result of a task that has ended: of its call, as if that had been answered at once.
-func (s *Session) taskResult(
-	ctx context.Context, task *Task, progress func(exec.Progress),
-) (json.RawMessage, error) {
+// result returns the result of a task that has ended: of its call, as if that had been answered at once.
+func (r *runningTask) result(ctx context.Context, task *Task) (json.RawMessage, error) {
 	if task.Status == TaskCancelled {
 		return nil, &exec.ToolError{Message: "the server cancelled the task" + task.reason()}
 	}
-	if !s.modern() {
-		result, err := s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+	if !r.modern() {
+		result, err := r.demand(ctx, "tasks/result", taskParams(task.ID), r.progress)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && task.Status == TaskFailed {
 			refused.Message += task.reason()
@@ -308,7 +312,7 @@ func (s *Session) taskResult(
 	case task.Status == TaskFailed && task.failure == nil:
 		return nil, malformed("the task has failed without an error")
 	case task.Status == TaskFailed:
-		details := wire.ErrorDetails(task.failure)
+		details := rpc.ErrorDetails(task.failure)
 		if !strings.Contains(task.Message, details.Message) {
 			details.Message += task.reason()
 		}

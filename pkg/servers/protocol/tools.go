@@ -19,7 +19,7 @@ import (
 type toolList struct {
 	mu       sync.Mutex
 	tools    []*exec.Tool
-	recalled bool // it is an earlier list that still holds
+	recalled bool // it is an earlier list that is still valid
 }
 
 // set replaces the list. recalled says that it is an earlier one.
@@ -73,7 +73,7 @@ func (s *Session) listTools(ctx context.Context) error {
 	return nil
 }
 
-// recall takes the tools of an earlier list that still holds, and reports whether there is one.
+// recall takes the tools of an earlier list that is still valid, and reports whether there is one.
 func (s *Session) recall() bool {
 	definitions, ok := s.keeping.tools()
 	if ok {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
@@ -27,7 +28,7 @@ type Transport interface {
 	// NewFailure gathers what is known of the server now.
 	NewFailure(ending diagnose.Ending) *diagnose.Failure
 	// RPC is the transport's side of JSON-RPC.
-	RPC() *wire.Peer
+	RPC() *rpc.Peer
 
 	// Attach returns what another process has agreed on with the server, which it makes ready; nil where the handshake
 	// is up to this one. The error is a *Failure, or ctx's.
@@ -63,5 +64,5 @@ type Transport interface {
 	// is no such stream.
 	NoStream() <-chan struct{}
 	// Resuming returns how a stream that was cut off is asked for again.
-	Resuming() wire.RetryPolicy
+	Resuming() rpc.RetryPolicy
 }

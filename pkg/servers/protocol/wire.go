@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 )
 
@@ -36,7 +37,7 @@ type Answer struct {
 // error is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
-	encoded, err := wire.EncodeParams(method, params)
+	encoded, err := rpc.EncodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +54,14 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 func answerOf(m wire.Message) *Answer {
 	answer := &Answer{Frame: m.Raw, Result: m.Result}
 	if m.Err != nil {
-		answer.Error = wire.ErrorDetails(m.Err)
+		answer.Error = rpc.ErrorDetails(m.Err)
 	}
 	return answer
 }
 
 // Notify sends a notification; nil params are left out.
 func (w *Wire) Notify(ctx context.Context, method string, params any) error {
-	notification, err := wire.NewNotification(method, params)
+	notification, err := rpc.NewNotification(method, params)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (g *proxyGuard) passes(line []byte) bool {
 	case len(text) == 0:
 		return true
 	case !json.Valid(text):
-		g.tell("a line of the client is not JSON, so that nobody can tell what it calls, and was dropped")
+		g.tell("a line of the client is not JSON, so that what it calls is unknown, and was dropped")
 		return false
 	}
 	batch, is := rawjson.Elements(text)
@@ -253,7 +253,7 @@ func (r *guardedInput) take(l wire.Line) {
 	switch {
 	case l.End == wire.EndTooLong:
 		r.guard.tell("a message of the client is over the limit of " + exec.Bytes(r.guard.max) +
-			", so that nobody can tell what it calls, and was dropped")
+			", so that what it calls is unknown, and was dropped")
 	case r.guard.passes(l.Bytes):
 		r.ready = append(r.ready, l.Bytes...)
 		if l.End == wire.EndNewline {

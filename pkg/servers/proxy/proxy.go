@@ -45,8 +45,8 @@ type Options struct {
 	Secret func(values ...string)
 }
 
-// maxForeign is how many bytes of foreign text the events of the proxy keep: it stands in for a stdout that nobody else
-// sees.
+// maxForeign is how many bytes of foreign text the events of the proxy keep: it stands in for a stdout that no other
+// program sees.
 const maxForeign = 64 << 10
 
 // Run runs a server and stands between it and a client, which only messages reach: MCP allows nothing else on a
@@ -351,7 +351,7 @@ func (p *proxy) deliver() {
 }
 
 // clientPipe is the way to the client. When the client no longer reads, it takes and
-// drops what comes, so that the server is not held up in its ending.
+// drops what comes, so that the server is not delayed in its shutdown.
 type clientPipe struct {
 	out    io.Writer
 	broken chan struct{} // closed when writing has failed; err is why
@@ -398,11 +398,11 @@ func (c *clientPipe) failure() error {
 	return nil
 }
 
-// maxPipe is the number of bytes that a pipe can hold at most (Linux, pipe-max-size).
+// maxPipe is the number of bytes that fit into a pipe at most (Linux, pipe-max-size).
 const maxPipe = 1 << 20
 
 // lastReader reads a process's stdout to its end. When the process has ended, it reads what that left in the pipe and
-// no more: what it started may hold the pipe open for ever.
+// no more: what it started may keep the pipe open for ever.
 type lastReader struct {
 	file   *os.File
 	exited <-chan struct{}
@@ -410,7 +410,7 @@ type lastReader struct {
 }
 
 // Read implements io.Reader. deliver ends a read that blocks at the process's end: then it is made again, and waits for
-// DrainTime. (Windows has no deadlines for pipes; there the Job Object ends all who hold one.)
+// DrainTime. (Windows has no deadlines for pipes; there the Job Object ends all that have one.)
 func (r *lastReader) Read(b []byte) (int, error) {
 	for again := false; ; again = true {
 		late := wire.Closed(r.exited)

@@ -31,7 +31,7 @@ import (
 var descendants tracker
 
 type tracker struct {
-	// mu is held while a program is started, so that reap knows of it before it can end.
+	// mu is locked while a program is started, so that reap knows of it before it can end.
 	mu      sync.Mutex
 	waited  map[int]bool    // the programs that os/exec waits for
 	started int             // those that have not been released
@@ -39,7 +39,7 @@ type tracker struct {
 	stop    func()          // ends reaping
 }
 
-// markName is the variable that marks descendants. It holds the marks of this toolx and of the ones around it,
+// markName is the variable that marks descendants. It has the marks of this toolx and of the ones around it,
 // separated by commas.
 const markName = "TOOLX_OFFSPRING"
 

@@ -122,9 +122,9 @@ func (p *Process) Release(ctx context.Context, bus *exec.Bus, server string) {
 // Ended reports whether the program has ended within d.
 func (p *Process) Ended(d time.Duration) bool { return wire.WaitFor(context.Background(), p.Exited, d) }
 
-// pipeFacts holds what is known of the other side of a pipe without reading it.
+// pipeFacts are what is known of the other side of a pipe without reading it.
 type pipeFacts struct {
-	HungUp   bool // nobody is left to write to it, whether or not all has been read
+	HungUp   bool // no process is left to write to it, whether or not all has been read
 	readable bool // a read would not wait
 }
 

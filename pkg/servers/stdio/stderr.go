@@ -193,7 +193,7 @@ func (f *logFile) setName(name string) {
 	f.name = name
 }
 
-// fileName makes a server's name fit for a file: a name can hold anything.
+// fileName makes a server's name fit for a file: a name can contain anything.
 func fileName(server string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -45,9 +46,9 @@ const failureLines = 10
 // writeQueue is how many messages may wait for a server to read.
 const writeQueue = 64
 
-// Transport is the link to one server process, over its pipes.
+// Transport is the transport to one server process, over its pipes.
 type Transport struct {
-	*wire.Peer
+	*rpc.Peer
 	launch *config.Resolved
 	max    int64
 	log    *stderrLog
@@ -90,11 +91,11 @@ type Options struct {
 	StderrDir  string        // the folder of the logs of stderr; empty for none
 }
 
-// New makes the link; Begin starts the process.
+// New makes the transport; Begin starts the process.
 func New(d Options) *Transport {
 	server, bus := d.Server, d.Bus
 	t := &Transport{
-		Peer:   wire.NewPeer(server, bus),
+		Peer:   rpc.NewPeer(server, bus),
 		launch: d.Launch, max: d.MaxMessage, StdinGrace: cmp.Or(d.StdinGrace, StdinGrace),
 		writes:      make(chan *outgoing, writeQueue),
 		stdinEnded:  make(chan struct{}),
@@ -171,7 +172,7 @@ func (t *Transport) RoundTrip(
 }
 
 // abandon gives a request up after ctx has ended; before is how much the server had written when it was asked.
-func (t *Transport) abandon(ctx context.Context, p *wire.Pending, sent *outgoing, before wrote) error {
+func (t *Transport) abandon(ctx context.Context, p *rpc.Pending, sent *outgoing, before wrote) error {
 	written, evidence := sent.written.Load(), t.evidenceSince(before)
 	// A request that is still queued goes out all the same, and the notice after it.
 	detail := t.GiveUp(ctx, p, true)
@@ -213,7 +214,7 @@ func (t *Transport) evidenceSince(before wrote) []string {
 	return details
 }
 
-// offer queues a message that nobody waits for, unless the server does not read.
+// offer queues a message that has no reply, unless the server does not read.
 func (t *Transport) offer(f wire.Frame) bool {
 	select {
 	case t.writes <- &outgoing{Frame: f}:
@@ -321,7 +322,7 @@ func (t *Transport) watch() {
 func (t *Transport) Announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
-// that the server started holds them open, drain kills the group; it closes what a process outside of the group holds.
+// that the server started has them open, drain kills the group; it closes what a process outside of the group has.
 func (t *Transport) drain() {
 	t.drainOnce.Do(func() {
 		for _, pipe := range []struct {
@@ -332,7 +333,7 @@ func (t *Transport) drain() {
 			if pipe.read.settled(pipe.ended) {
 				continue
 			}
-			t.Bus.Emit(wire.PipeHeld{Head: wire.Now(t.Server), Pipe: pipe.name})
+			t.Bus.Emit(wire.PipeInherited{Head: wire.Now(t.Server), Pipe: pipe.name})
 			t.Process.Group.Kill()
 			if !pipe.read.settled(pipe.ended) {
 				_ = pipe.read.file.Close()
@@ -359,14 +360,14 @@ func (p *countedPipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// settled waits until the pipe of an ended server is read to its end; ended is closed then. While nobody holds the
+// settled waits until the pipe of an ended server is read to its end; ended is closed then. While no process has the
 // other side, that end is certain to come, however long toolx takes to read. Otherwise, and for a server that lives,
 // settled returns false once nothing more has come for DrainTime.
 func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	tick := time.NewTicker(DrainTime)
 	defer tick.Stop()
 	before := p.bytes.Load()
-	for held := 0; ; {
+	for looks := 0; ; {
 		select {
 		case <-ended:
 			return true
@@ -377,7 +378,7 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 			continue
 		}
 		quiet := now == before && !state.readable
-		if held++; quiet || held == maxDrain {
+		if looks++; quiet || looks == maxDrain {
 			return false
 		}
 		before = now

@@ -27,11 +27,11 @@ type Finding struct {
 	Syntax error
 	// Salvaged counts the messages that were read from the line despite the fault.
 	Salvaged int
-	// near holds the bytes around the first bad byte, starting at byte nearAt of the whole text; nil where the whole
+	// near has the bytes around the first bad byte, starting at byte nearAt of the whole text; nil where the whole
 	// text is bad.
 	near   []byte
 	nearAt int
-	// Tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
+	// Tail has the last bytes of a line that was too long or broke off: they or text may name the request that will
 	// never be answered.
 	Tail []byte
 }
@@ -46,7 +46,7 @@ func (f Finding) Event(server string, phase Phase, started time.Time) PollutedLi
 	}
 }
 
-// classifier turns lines into messages and findings. It holds back a line that may be the beginning of a message over
+// classifier turns lines into messages and findings. It buffers a line that may be the beginning of a message over
 // several lines. It does no I/O and uses no clock, so that the same bytes always give the same answer.
 type classifier struct {
 	// onMessage gets each message with its line's number.
@@ -58,22 +58,22 @@ type classifier struct {
 	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
 	keep int
 
-	held   heldLines
-	doubts []doubtfulLine
-	// taken holds the ids of answers that were taken from a line of text, the newest last. glues reports that none of
+	buffered bufferedLines
+	doubts   []doubtfulLine
+	// taken has the ids of answers that were taken from a line of text, the newest last. glues reports that none of
 	// them came again on a line of its own, so the server writes text and messages on one line.
 	taken []json.RawMessage
 	glues bool
 	// answersAlone reports that an answer has come on a line of its own.
 	answersAlone bool
-	// asked holds the ids of requests that came on lines of their own, the newest last.
+	// asked has the ids of requests that came on separate lines, the newest last.
 	asked []json.RawMessage
 	// opened reports that the last line was text that a JSON value may follow, as in a quote over several lines.
 	opened bool
 }
 
-// heldLines are lines that begin like a JSON value and do not end it.
-type heldLines struct {
+// bufferedLines are lines that begin like a JSON value and do not end it.
+type bufferedLines struct {
 	lines  []Line
 	joined []byte
 	// read counts the bytes that were parsed without success so far.
@@ -82,12 +82,12 @@ type heldLines struct {
 
 // The bounds on holding and salvaging, so that the work stays proportional to the text that a server writes.
 const (
-	maxHeldLines      = 4096
-	maxHeldBytes      = 8 << 20
-	maxHeldReading    = 64 << 20
-	maxSplitLines     = 32
-	maxSalvageReading = 8 << 20 // and four times the line
-	maxSalvagedFrames = 1 << 16
+	maxBufferedLines   = 4096
+	maxBufferedBytes   = 8 << 20
+	maxBufferedReading = 64 << 20
+	maxSplitLines      = 32
+	maxSalvageReading  = 8 << 20 // and four times the line
+	maxSalvagedFrames  = 1 << 16
 )
 
 // BOM is the byte order mark in UTF-8.
@@ -109,7 +109,7 @@ func (c *classifier) line(current Line) {
 		content = rest
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
-		if len(c.held.lines) == 0 {
+		if len(c.buffered.lines) == 0 {
 			c.report(current, ClassBlank, 0, content, 0)
 		}
 		return
@@ -217,7 +217,7 @@ func (c *classifier) batch(current Line, array []byte) {
 }
 
 // isOpen reports whether earlier lines wait for the end of a message.
-func (c *classifier) isOpen() bool { return len(c.held.lines) > 0 }
+func (c *classifier) isOpen() bool { return len(c.buffered.lines) > 0 }
 
 // joinsHeld tries to complete a message that earlier lines began: all lines together (pretty-printed), or the first and
 // this one (a foreign line between). It reports whether the line was taken.
@@ -225,43 +225,44 @@ func (c *classifier) joinsHeld(current Line, content []byte) bool {
 	if !c.isOpen() {
 		return false
 	}
-	held := &c.held
-	if len(held.lines) >= maxHeldLines || len(held.joined)+len(content) > maxHeldBytes || held.read > maxHeldReading {
+	buffered := &c.buffered
+	if len(buffered.lines) >= maxBufferedLines || len(buffered.joined)+len(content) > maxBufferedBytes ||
+		buffered.read > maxBufferedReading {
 		c.release()
 		return false
 	}
-	first := bytes.TrimSuffix(held.lines[0].Bytes, []byte("\r"))
-	held.lines = append(held.lines, current)
-	held.joined = append(append(held.joined, '\n'), content...)
+	first := bytes.TrimSuffix(buffered.lines[0].Bytes, []byte("\r"))
+	buffered.lines = append(buffered.lines, current)
+	buffered.joined = append(append(buffered.joined, '\n'), content...)
 	if !endsValue(content) {
 		return true
 	}
-	held.read += len(held.joined)
-	if m, ok := Parse(held.joined); ok && m.Kind() != KindNone {
-		c.salvageHeld(ClassPretty, m, held.joined)
+	buffered.read += len(buffered.joined)
+	if m, ok := Parse(buffered.joined); ok && m.Kind() != KindNone {
+		c.salvageBuffered(ClassPretty, m, buffered.joined)
 		return true
 	}
-	if len(held.lines) <= maxSplitLines {
+	if len(buffered.lines) <= maxSplitLines {
 		joined := append(append([]byte(nil), first...), content...)
 		if m, ok := Parse(joined); ok && m.Kind() != KindNone {
 			var between []byte
-			for i, foreign := range held.lines[1 : len(held.lines)-1] {
+			for i, foreign := range buffered.lines[1 : len(buffered.lines)-1] {
 				if i > 0 {
 					between = append(between, '\n')
 				}
 				between = append(between, foreign.Bytes...)
 			}
-			c.salvageHeld(ClassSplit, m, between)
+			c.salvageBuffered(ClassSplit, m, between)
 			return true
 		}
 	}
 	return true
 }
 
-// salvageHeld reports the held lines as one finding and passes on their message.
-func (c *classifier) salvageHeld(class Class, m Message, text []byte) {
-	first := c.held.lines[0]
-	c.held = heldLines{}
+// salvageBuffered reports the buffered lines as one finding and passes on their message.
+func (c *classifier) salvageBuffered(class Class, m Message, text []byte) {
+	first := c.buffered.lines[0]
+	c.buffered = bufferedLines{}
 	c.report(first, class, 0, text, 1)
 	if c.inQuote() {
 		c.suspectOne(first, m)
@@ -286,13 +287,13 @@ func (c *classifier) foreign(current Line, content []byte) {
 		return
 	}
 	if opensValue(content) && unfinished(content) && current.End == EndNewline {
-		c.held = heldLines{lines: []Line{current}, joined: append([]byte(nil), content...)}
+		c.buffered = bufferedLines{lines: []Line{current}, joined: append([]byte(nil), content...)}
 		return
 	}
 	c.reportText(current, content)
 }
 
-// reportText reports a line that is not a message. A line that begins like a message and holds no whole one is reported
+// reportText reports a line that is not a message. A line that begins like a message and has no whole one is reported
 // as broken, because an answer is lost.
 func (c *classifier) reportText(current Line, content []byte) {
 	class := ClassText
@@ -344,17 +345,17 @@ func escapeControls(content []byte) []byte {
 	return escaped
 }
 
-// release gives up on the held lines: they are not a message after all.
+// release gives up on the buffered lines: they are not a message after all.
 func (c *classifier) release() {
-	lines := c.held.lines
-	c.held = heldLines{}
-	for _, held := range lines {
-		content := bytes.TrimSuffix(held.Bytes, []byte("\r"))
+	lines := c.buffered.lines
+	c.buffered = bufferedLines{}
+	for _, line := range lines {
+		content := bytes.TrimSuffix(line.Bytes, []byte("\r"))
 		if m, ok := Parse(content); ok {
-			c.object(held, m)
+			c.object(line, m)
 			continue
 		}
-		c.reportText(held, content)
+		c.reportText(line, content)
 	}
 }
 
@@ -389,14 +390,14 @@ func hasText(content []byte, found []located) bool {
 	return len(bytes.TrimSpace(content[at:])) > 0
 }
 
-// suspectOne holds back a message that is all of its line; what is not an answer is text.
+// suspectOne buffers a message that is all of its line; what is not an answer is text.
 func (c *classifier) suspectOne(current Line, m Message) {
 	if !c.suspect(current, m.Raw, []located{{m, 0, len(m.Raw)}}) {
 		c.report(current, ClassText, 0, m.Raw, 0)
 	}
 }
 
-// suspect holds back the messages of a line that has text, or is part of a quote. It reports whether there is an answer
+// suspect buffers the messages of a line that has text, or is part of a quote. It reports whether there is an answer
 // among them.
 func (c *classifier) suspect(current Line, content []byte, found []located) bool {
 	doubt := doubtfulLine{line: current, content: content}
@@ -642,7 +643,7 @@ func (c *classifier) report(current Line, class Class, column int, text []byte, 
 		Size:     int64(len(text)),
 		End:      current.End,
 		Salvaged: salvaged,
-		Tail:     evidence(current.Bytes[max(0, len(current.Bytes)-maxEvidence):]),
+		Tail:     Evidence(current.Bytes[max(0, len(current.Bytes)-maxEvidence):]),
 	})
 }
 

@@ -98,9 +98,9 @@ type ProcessExited struct {
 	Forced string
 }
 
-// PipeHeld says that a server's process has ended while another one keeps a pipe of it open, which toolx is about to
-// end. Subscribers can still find out which process that is now, not later.
-type PipeHeld struct {
+// PipeInherited says that a server's process has ended while another one keeps a pipe of it open, which toolx is about
+// to end. Subscribers can still find out which process that is now, not later.
+type PipeInherited struct {
 	Head
 	Pipe string // "stdout" or "stderr"
 }
@@ -131,7 +131,7 @@ type FrameReceived struct {
 }
 
 // HTTPExchange is one exchange over HTTP: a request, and the head of its response. The messages that it carries are
-// separate events. Headers hold secrets.
+// separate events. Headers have secrets.
 type HTTPExchange struct {
 	Head
 	Verb     string
@@ -146,7 +146,7 @@ type HTTPExchange struct {
 	Err      error
 }
 
-// PollutedLine is a line of stdout that holds something besides a message.
+// PollutedLine is a line of stdout that has something besides a message.
 type PollutedLine struct {
 	Head
 	Class Class
@@ -161,7 +161,7 @@ type PollutedLine struct {
 	// Text is the foreign text, at most maxEvidence bytes of Size, or as many as Stream.Keep says.
 	Text []byte
 	Size int64
-	// Near holds the bytes around the first bad byte of a text that is nearly a message, from byte NearAt of the text
+	// Near has the bytes around the first bad byte of a text that is nearly a message, from byte NearAt of the text
 	// on; nil where the whole text is bad.
 	Near   []byte
 	NearAt int
@@ -215,7 +215,7 @@ type ServerRequest struct {
 // maxEvidence is how many bytes of a bad line an event keeps.
 const maxEvidence = 4096
 
-// evidence cuts bytes for an event and copies them.
-func evidence(b []byte) []byte {
+// Evidence cuts bytes for an event and copies them.
+func Evidence(b []byte) []byte {
 	return append([]byte(nil), b[:min(len(b), maxEvidence)]...)
 }

@@ -30,17 +30,17 @@ func NewFrameReceived(at time.Time, server string, line int, bytes []byte) Frame
 	m, _ := Parse(bytes)
 	id := string(m.ID)
 	if m.Method == "" {
-		id = numericID(m.ID)
+		id = m.AnswerID()
 	}
 	return FrameReceived{Head: Head{At: at, Server: server}, Line: line, ID: id, Method: m.Method, Bytes: bytes}
 }
 
-// numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
-func numericID(raw []byte) string {
-	if id, _, ok := RequestID(raw); ok {
+// AnswerID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
+func (m Message) AnswerID() string {
+	if id, _, ok := RequestID(m.ID); ok {
 		return strconv.FormatInt(id, 10)
 	}
-	return string(raw)
+	return string(m.ID)
 }
 
 // RequestTimes knows when each request was sent that has no answer yet. The zero value is

@@ -1,6 +1,5 @@
-// Package wire is what toolx and a server say to each other, whatever carries it: frames, the classified lines of a
-// stdout, message heads, events, and a peer that speaks JSON-RPC in both directions. It starts no process and opens no
-// connection.
+// Package wire is what toolx and a server send each other, over any transport: frames, the classified lines of a
+// stdout, message heads and events. It starts no process and opens no connection.
 package wire
 
 import (

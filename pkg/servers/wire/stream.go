@@ -14,7 +14,7 @@ const DefaultMaxMessage = 64 << 20
 // IdleTime is how long a message may lack its newline before it is taken.
 const IdleTime = 250 * time.Millisecond
 
-// Stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
+// Stream reads a server's stdout: it has the framer, the classifier, and the timer that ends their waiting. Every
 // reader of a server's stdout uses it.
 type Stream struct {
 	// Eager takes a whole message at once, before its newline has come; otherwise the newline gets IdleTime. Nothing
@@ -71,7 +71,7 @@ func (s *Stream) Read(r io.Reader) {
 		if waiting {
 			idle.Reset(IdleTime)
 		}
-		runtime.Gosched() // whoever has waited for this goes on before the pipe is looked at again
+		runtime.Gosched() // those that waited for this go on before the pipe is looked at again
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *Stream) take(chunk []byte, last bool) (waiting bool) {
 }
 
 // idle runs when stdout has been quiet for IdleTime with something unfinished on it: a whole message without newline is
-// taken, and lines that were held back in case more came are let go.
+// taken, and lines that were buffered in case more came are released.
 func (s *Stream) idle() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -183,5 +183,5 @@ func (s *Stream) complete() (found []located, end int) {
 func (s *Stream) Pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	return evidence(s.framer.Pending())
+	return Evidence(s.framer.Pending())
 }

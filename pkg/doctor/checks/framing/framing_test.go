@@ -427,7 +427,7 @@ func TestWholeURLOfHTTPServers(t *testing.T) {
 func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
 	t.Parallel()
 	options := doctortest.Options()
-	options.Limit, options.Waits.Elsewhere = time.Hour, time.Millisecond
+	options.Limit, options.Waits.NoAnswer = time.Hour, time.Millisecond
 	report := doctor.Judge(doctortest.Examine(t, options, "http-mode"), doctor.Selection{})
 	if len(report.Findings) == 0 || report.Findings[0].ID != "stdout-http-mode" {
 		t.Errorf("found %s", doctortest.Summary(report))

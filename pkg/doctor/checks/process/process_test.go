@@ -259,7 +259,7 @@ func TestListeningProcesses(t *testing.T) {
 }
 
 func TestPipeHeldOpen(t *testing.T) {
-	stdout := wire.PipeHeld{Pipe: "stdout"}
+	stdout := wire.PipeInherited{Pipe: "stdout"}
 	worker := evidence.Orphan{
 		Process: procs.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
 	}
@@ -269,7 +269,7 @@ func TestPipeHeldOpen(t *testing.T) {
 		want int
 	}{
 		{"no pipe", &evidence.Run{Orphans: []evidence.Orphan{worker}}, 0},
-		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{wire.PipeHeld{Pipe: "stderr"}}}, 0},
+		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{wire.PipeInherited{Pipe: "stderr"}}}, 0},
 		{"stdout", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{stdout}}, 1},
 	} {
 		if found := doctortest.Ask("pipe-held-open")(doctortest.Evidence(one.run)); len(found) != one.want {

@@ -117,7 +117,7 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 
 func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
-		for _, held := range evidence.EventsOf[wire.PipeHeld](run) {
+		for _, held := range evidence.EventsOf[wire.PipeInherited](run) {
 			who, certain := keeperOf(run, held.Pipe)
 			if held.Pipe != "stdout" || !certain {
 				continue

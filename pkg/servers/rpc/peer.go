@@ -1,4 +1,6 @@
-package wire
+// Package rpc is the JSON-RPC peer that every transport has: it matches answers with requests, answers what servers
+// ask, and reports what breaks the protocol. A transport overrides the defaults of what it does itself.
+package rpc
 
 import (
 	"bytes"
@@ -15,6 +17,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // Peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
@@ -26,7 +29,7 @@ type Peer struct {
 	// OnNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
 	OnNotification func(method string, params json.RawMessage)
 	// OnRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
-	OnRequest func(p *Peer, m Message) bool
+	OnRequest func(p *Peer, m wire.Message) bool
 	// OnSend is called with the id of each request before it is sent, while mu is locked.
 	OnSend func(ctx context.Context, id int64)
 	// Repeatable reports whether a request may be sent twice.
@@ -36,8 +39,8 @@ type Peer struct {
 	// Ping checks that the server responds.
 	Ping func(ctx context.Context) error
 	// Post sends a message without waiting for a reply or blocking, and reports whether it could.
-	Post  func(f Frame) bool
-	times RequestTimes
+	Post  func(f wire.Frame) bool
+	times wire.RequestTimes
 
 	Closing chan struct{} // closed when the session is being closed
 	Done    chan struct{} // closed when nothing more can come; failure says why
@@ -46,7 +49,7 @@ type Peer struct {
 	failure  error
 	lastID   int64
 	pending  map[int64]*Pending
-	answered map[int64]Class // what a further reply to an id would be
+	answered map[int64]wire.Class // what a further reply to an id would be
 	// notifications counts those that were sent since the last answer to a request; nameless reports whether a request
 	// was answered without its id before.
 	notifications int
@@ -59,14 +62,14 @@ func NewPeer(server string, bus *exec.Bus) *Peer {
 	return &Peer{
 		Server: server, Bus: bus,
 		OnNotification: func(string, json.RawMessage) {},
-		OnRequest:      func(*Peer, Message) bool { return false },
+		OnRequest:      func(*Peer, wire.Message) bool { return false },
 		OnSend:         func(context.Context, int64) {},
 		Repeatable:     func(context.Context, string, json.RawMessage) bool { return false },
 		lastID:         firstID(),
 		Closing:        make(chan struct{}),
 		Done:           make(chan struct{}),
 		pending:        make(map[int64]*Pending),
-		answered:       make(map[int64]Class),
+		answered:       make(map[int64]wire.Class),
 	}
 }
 
@@ -74,9 +77,9 @@ func NewPeer(server string, bus *exec.Bus) *Peer {
 func (p *Peer) RPC() *Peer { return p }
 
 // firstID returns the first id of a session. It is random, so that a text that a server passes on (a page that it
-// fetched and quotes in its log, say) cannot hold the answer to a request that is waiting. Servers made with the Rust
-// SDK of before September 2025 read ids as 32 bits (modelcontextprotocol/rust-sdk#416), so no more bits are used; all
-// ids have nine digits, so that messages have the same length.
+// fetched and quotes in its log, say) cannot contain the answer to a request that is waiting. Servers made with the
+// Rust SDK of before September 2025 read ids as 32 bits (modelcontextprotocol/rust-sdk#416), so no more bits are used;
+// all ids have nine digits, so that messages have the same length.
 func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 
 // Pending is a request without an answer.
@@ -96,13 +99,13 @@ func (p *Peer) DetailOf(waiting *Pending) string {
 }
 
 // Frame returns the request as it is sent.
-func (p *Pending) Frame() Frame {
-	return Frame{Bytes: p.bytes, ID: strconv.FormatInt(p.ID, 10), Method: p.Method}
+func (p *Pending) Frame() wire.Frame {
+	return wire.Frame{Bytes: p.bytes, ID: strconv.FormatInt(p.ID, 10), Method: p.Method}
 }
 
 // Reply is the outcome of a request.
 type Reply struct {
-	Message Message
+	Message wire.Message
 	Err     error
 }
 
@@ -149,13 +152,13 @@ func (p *Peer) UpcomingID() int64 {
 }
 
 // Settle forgets a request; further replies to it get the class further.
-func (p *Peer) Settle(id int64, further Class) {
+func (p *Peer) Settle(id int64, further wire.Class) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settleLocked(id, further)
 }
 
-func (p *Peer) settleLocked(id int64, further Class) {
+func (p *Peer) settleLocked(id int64, further wire.Class) {
 	delete(p.pending, id)
 	if len(p.answered) >= maxAnswered {
 		for old := range p.answered {
@@ -171,7 +174,7 @@ func (p *Peer) settleLocked(id int64, further Class) {
 // returns what is known of why there was no answer.
 func (p *Peer) GiveUp(ctx context.Context, waiting *Pending, tell bool) (detail string) {
 	p.mu.Lock()
-	p.settleLocked(waiting.ID, ClassIDLate)
+	p.settleLocked(waiting.ID, wire.ClassIDLate)
 	detail = waiting.detail
 	p.mu.Unlock()
 	// The specification forbids cancelling the handshake, and tasks/cancel is what ends a task.
@@ -205,22 +208,22 @@ func BeginsSession(method string) bool {
 }
 
 // Phase returns the current phase of the session.
-func (p *Peer) Phase() Phase {
+func (p *Peer) Phase() wire.Phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.phaseLocked()
 }
 
-func (p *Peer) phaseLocked() Phase {
+func (p *Peer) phaseLocked() wire.Phase {
 	switch {
-	case Closed(p.Closing):
-		return PhaseShutdown
+	case wire.Closed(p.Closing):
+		return wire.PhaseShutdown
 	case len(p.answered) == 0:
-		return PhaseStart
+		return wire.PhaseStart
 	case len(p.pending) > 0:
-		return PhaseRequest
+		return wire.PhaseRequest
 	}
-	return PhaseIdle
+	return wire.PhaseIdle
 }
 
 // Fail ends the session: every pending request gets the failure, which is a *diagnose.Failure (diagnose.Of expects it).
@@ -282,7 +285,7 @@ func (p *Peer) Lose(reason error, isIt func(id int64) bool) {
 	defer p.mu.Unlock()
 	for id, waiting := range p.pending {
 		if isIt(id) || len(p.pending) == 1 {
-			p.settleLocked(id, ClassIDLate)
+			p.settleLocked(id, wire.ClassIDLate)
 			answer(waiting, Malformed(waiting.Method, reason))
 			return
 		}
@@ -290,7 +293,7 @@ func (p *Peer) Lose(reason error, isIt func(id int64) bool) {
 }
 
 // NoteSent reports a message that is sent now.
-func (p *Peer) NoteSent(f Frame) { p.Bus.Emit(p.times.Sent(p.Server, f)) }
+func (p *Peer) NoteSent(f wire.Frame) { p.Bus.Emit(p.times.Sent(p.Server, f)) }
 
 // EndWith calls cancel when the session is being closed or has ended, unless stop is called before.
 func (p *Peer) EndWith(cancel func()) (stop func()) {
@@ -318,13 +321,13 @@ func ErrorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 }
 
 // NewNotification returns the frame of a notification; nil params are left out.
-func NewNotification(method string, params any) (Frame, error) {
+func NewNotification(method string, params any) (wire.Frame, error) {
 	encoded, err := EncodeParams(method, params)
 	if err != nil {
-		return Frame{}, err
+		return wire.Frame{}, err
 	}
 	text := rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", method, "params", encoded)
-	return Frame{Bytes: text, Method: method}, nil
+	return wire.Frame{Bytes: text, Method: method}, nil
 }
 
 // EncodeParams encodes params for a request of the given method; nil params stay nil.
@@ -351,7 +354,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // Respond answers a request of the server with a result, or with an error.
-func (p *Peer) Respond(m Message, result json.RawMessage, err error) {
+func (p *Peer) Respond(m wire.Message, result json.RawMessage, err error) {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
 	var known *Error
 	switch {
@@ -366,7 +369,7 @@ func (p *Peer) Respond(m Message, result json.RawMessage, err error) {
 	if err != nil {
 		return
 	}
-	if !p.Post(Frame{Bytes: encoded, ID: string(m.ID)}) {
+	if !p.Post(wire.Frame{Bytes: encoded, ID: string(m.ID)}) {
 		// The queue is full because the server does not read; waiting here would stop reading from it as well.
 		p.Bus.Emit(exec.Notice{Time: exec.Now(), Server: p.Server, Text: fmt.Sprintf(
 			"server %q asked %s and does not take the answer", p.Server, m.Method)})

@@ -1,4 +1,4 @@
-package wire
+package rpc
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // Malformed returns the reply to a request whose response cannot be read.
@@ -26,24 +27,24 @@ func answer(p *Pending, r Reply) {
 }
 
 // TakeMessage takes a message from the classifier.
-func (p *Peer) TakeMessage(m Message, number int) {
+func (p *Peer) TakeMessage(m wire.Message, number int) {
 	p.Bus.Emit(p.times.Received(p.Server, number, m, p.idOf(m)))
 	if !m.Versioned() {
-		p.Odd(ClassNoVersion, m, number, true)
+		p.Odd(wire.ClassNoVersion, m, number, true)
 	}
 	switch m.Kind() {
-	case KindReply:
+	case wire.KindReply:
 		p.takeReply(m, number)
-	case KindRequest:
+	case wire.KindRequest:
 		p.AnswerRequest(m)
-	case KindNotification:
+	case wire.KindNotification:
 		p.OnNotification(m.Method, m.Params)
 	}
 }
 
 // idOf returns the id of a request, or, for an answer, the id of the request that it answers.
-func (p *Peer) idOf(m Message) string {
-	if m.Kind() != KindReply {
+func (p *Peer) idOf(m wire.Message) string {
+	if m.Kind() != wire.KindReply {
 		return string(m.ID)
 	}
 	if m.ID == nil || string(m.ID) == "null" {
@@ -53,50 +54,50 @@ func (p *Peer) idOf(m Message) string {
 			return strconv.FormatInt(id, 10)
 		}
 	}
-	return numericID(m.ID)
+	return m.AnswerID()
 }
 
 // takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
 // request waits, are accepted and reported.
-func (p *Peer) takeReply(m Message, number int) {
-	id, exact, ok := RequestID(m.ID)
+func (p *Peer) takeReply(m wire.Message, number int) {
+	id, exact, ok := wire.RequestID(m.ID)
 	p.mu.Lock()
 	waiting, phase := p.pending[id], p.phaseLocked() // that of the request that is answered
 	if m.Quoted && (waiting == nil || !exact) {
 		p.mu.Unlock()
-		return // a log that quotes somebody else's answer; the line was told of
+		return // a log that quotes the answer to another client; the line was reported
 	}
-	class, why := Class(""), ""
+	class, why := wire.Class(""), ""
 	switch {
 	case m.Result == nil && m.Err == nil:
-		class, why = ClassBadShape, "it has neither result nor error"
+		class, why = wire.ClassBadShape, "it has neither result nor error"
 	case m.ID == nil || string(m.ID) == "null":
-		class = ClassIDNull
+		class = wire.ClassIDNull
 		if p.answersNotification(m) {
-			class = ClassNotificationReply
+			class = wire.ClassNotificationReply
 			p.notifications--
 			break
 		}
 		id, waiting = p.namelessAnswers(m)
 		p.nameless = p.nameless || waiting != nil
 	case waiting != nil && !exact:
-		class = ClassIDType
+		class = wire.ClassIDType
 	case waiting != nil && m.NullError:
-		class, why = ClassBadShape, `it has "error": null beside its result`
+		class, why = wire.ClassBadShape, `it has "error": null beside its result`
 	case waiting != nil && m.Result != nil && m.Err != nil:
-		class, why = ClassBadShape, "it has both a result and an error; the error counts"
+		class, why = wire.ClassBadShape, "it has both a result and an error; the error counts"
 	case waiting == nil && ok:
 		if class = p.answered[id]; class == "" {
-			class = ClassIDUnknown
+			class = wire.ClassIDUnknown
 		}
-		p.late = p.late || class == ClassIDLate
+		p.late = p.late || class == wire.ClassIDLate
 	case !ok:
-		class = ClassIDUnknown
+		class = wire.ClassIDUnknown
 	}
 	if waiting != nil {
-		p.settleLocked(id, ClassIDDuplicate)
+		p.settleLocked(id, wire.ClassIDDuplicate)
 		p.notifications = 0 // servers answer in order, or nearly so
-	} else if class == ClassIDUnknown {
+	} else if class == wire.ClassIDUnknown {
 		p.noteStrayReply(m)
 	}
 	p.mu.Unlock()
@@ -114,14 +115,14 @@ func (p *Peer) takeReply(m Message, number int) {
 
 // noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
 // likely cause.
-func (p *Peer) noteStrayReply(m Message) {
-	p.suspectLocked(fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.ID)))
+func (p *Peer) noteStrayReply(m wire.Message) {
+	p.suspectLocked(fmt.Sprintf("the server answered a request that was never sent, id %s", wire.Evidence(m.ID)))
 }
 
 // namelessAnswers returns the request that a reply without an id answers: the one that waits, if there is exactly one.
 // What a server says of itself before it is asked, as {"id": null, "result": {"status": "ready"}}, does not answer
 // initialize, whose result names a protocol version.
-func (p *Peer) namelessAnswers(m Message) (int64, *Pending) {
+func (p *Peer) namelessAnswers(m wire.Message) (int64, *Pending) {
 	if len(p.pending) != 1 {
 		return 0, nil
 	}
@@ -137,7 +138,7 @@ func (p *Peer) namelessAnswers(m Message) (int64, *Pending) {
 // answersNotification reports whether a reply without an id more likely answers a notification than the request that
 // waits: one was sent since the last answer, the server has named its requests until now, and the reply has nothing to
 // tell. The error of a request that could not be read is none: JSON-RPC 2.0 §5 wants a null id in it.
-func (p *Peer) answersNotification(m Message) bool {
+func (p *Peer) answersNotification(m wire.Message) bool {
 	if p.notifications == 0 || p.nameless {
 		return false
 	}
@@ -152,25 +153,25 @@ func (p *Peer) answersNotification(m Message) bool {
 }
 
 // Odd reports a message that breaks the rules, and whether it was used all the same.
-func (p *Peer) Odd(class Class, m Message, number int, used bool) {
+func (p *Peer) Odd(class wire.Class, m wire.Message, number int, used bool) {
 	p.oddIn(p.Phase(), class, "", m, number, used)
 }
 
-func (p *Peer) oddIn(phase Phase, class Class, why string, m Message, number int, used bool) {
-	p.Bus.Emit(OddFrame{
-		Head: Now(p.Server), Class: class, Line: number,
-		Phase: phase, Why: why, Bytes: evidence(m.Raw), Used: used,
+func (p *Peer) oddIn(phase wire.Phase, class wire.Class, why string, m wire.Message, number int, used bool) {
+	p.Bus.Emit(wire.OddFrame{
+		Head: wire.Now(p.Server), Class: class, Line: number,
+		Phase: phase, Why: why, Bytes: wire.Evidence(m.Raw), Used: used,
 	})
 }
 
 // AnswerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
 // advertised with -32601. It passes the rest to OnRequest. A server that gets no answer waits for ever.
-func (p *Peer) AnswerRequest(m Message) {
+func (p *Peer) AnswerRequest(m wire.Message) {
 	if p.OnRequest(p, m) {
 		return
 	}
 	known := m.Method == string(mcp.MethodPing)
-	p.Bus.Emit(ServerRequest{Head: Now(p.Server), Method: m.Method, Answered: known})
+	p.Bus.Emit(wire.ServerRequest{Head: wire.Now(p.Server), Method: m.Method, Answered: known})
 	if known {
 		p.Respond(m, json.RawMessage("{}"), nil)
 		return
@@ -179,7 +180,7 @@ func (p *Peer) AnswerRequest(m Message) {
 }
 
 // Refuse answers a request that is not acted on because of the text on its line.
-func (p *Peer) Refuse(m Message) {
+func (p *Peer) Refuse(m wire.Message) {
 	const reason = "Invalid request: other text stood on its line, so it was not acted on"
 	p.Respond(m, nil, &Error{mcp.INVALID_REQUEST, reason})
 }

@@ -1,11 +1,11 @@
-package wire
+package rpc
 
 import (
 	"context"
 	"errors"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"toolx/pkg/servers/wire"
 )
 
 // RetryPolicy bounds the waiting for a server that asks to slow down.
@@ -13,18 +13,6 @@ type RetryPolicy struct {
 	Attempts int
 	Delay    time.Duration // the first; it doubles
 	Longest  time.Duration // of one wait
-}
-
-// Attached describes the server of a session that another process keeps: what that process has agreed on with it.
-type Attached struct {
-	Protocol     string
-	Info         mcp.Implementation
-	Capabilities mcp.ServerCapabilities
-	Instructions string
-	PID          int
-	// Reused reports that the server was running already, Age for how long.
-	Reused bool
-	Age    time.Duration
 }
 
 // defaults are the methods of a transport that has nothing to do for them. A transport embeds a Peer and declares those
@@ -35,7 +23,7 @@ type defaults struct{}
 func (defaults) Begin() error { return nil }
 
 // Attach returns nil: no other process has performed the handshake.
-func (defaults) Attach(context.Context) (*Attached, error) { return nil, nil }
+func (defaults) Attach(context.Context) (*wire.Attached, error) { return nil, nil }
 
 // OverHTTP returns false: the rules of MCP for HTTP do not apply.
 func (defaults) OverHTTP() bool { return false }
@@ -58,7 +46,7 @@ func (defaults) Announce() {}
 // ProcessID returns 0: there is no process.
 func (defaults) ProcessID() int { return 0 }
 
-// Question returns "": nobody is asked.
+// Question returns "": no person is asked.
 func (defaults) Question() string { return "" }
 
 // Doing returns "": it is not known what the server does.

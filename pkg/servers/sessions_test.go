@@ -17,6 +17,7 @@ import (
 	"time"
 	"toolx/pkg/servers/daemon"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/config"
@@ -28,7 +29,7 @@ import (
 )
 
 // heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
-type heldWorld struct {
+type daemonWorld struct {
 	t        *testing.T
 	sessions *daemon.Sessions
 	server   *config.Server
@@ -37,13 +38,13 @@ type heldWorld struct {
 }
 
 // holds holds a fake server in the given modes.
-func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
+func startDaemon(t *testing.T, limit int64, modes ...string) *daemonWorld {
 	t.Helper()
 	folder, err := os.MkdirTemp(shortFolder(), "tx") // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &heldWorld{
+	w := &daemonWorld{
 		t: t, sessions: &daemon.Sessions{Folder: folder, Version: "test"}, server: &config.Server{Name: "fake"},
 		ended: make(chan error, 1),
 	}
@@ -77,7 +78,7 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 }
 
 // info describes the session, as its daemon does.
-func (w *heldWorld) info(ctx context.Context) (*daemon.Info, error) {
+func (w *daemonWorld) info(ctx context.Context) (*daemon.Info, error) {
 	info := w.sessions.List(ctx, serverstest.Ample)[0]
 	if info.State == daemon.StateDead || info.State == daemon.StateSilent {
 		return nil, fmt.Errorf("the session is %s: %s", info.State, info.Ended)
@@ -93,7 +94,7 @@ func shortFolder() string {
 }
 
 // client opens the session as another process would.
-func (w *heldWorld) client(answers protocol.Answers) (*protocol.Session, *serverstest.Events) {
+func (w *daemonWorld) client(answers protocol.Answers) (*protocol.Session, *serverstest.Events) {
 	w.t.Helper()
 	seen, bus := &serverstest.Events{}, &exec.Bus{}
 	bus.Subscribe(seen.Take)
@@ -123,9 +124,9 @@ func echoed(session *protocol.Session, text string) error {
 }
 
 // Fifty clients call at once: each gets its own answers, and the frames of its own requests alone.
-func TestHeldByMany(t *testing.T) {
+func TestDaemonOfManyClients(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "good")
+	w := startDaemon(t, 1<<20, "good")
 	const clients, calls = 50, 20
 	var wait sync.WaitGroup
 	for i := range clients {
@@ -157,9 +158,9 @@ func TestHeldByMany(t *testing.T) {
 }
 
 // Two clients whose progress tokens are the same each hear of their own progress.
-func TestHeldProgress(t *testing.T) {
+func TestDaemonPassesProgress(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "good")
+	w := startDaemon(t, 1<<20, "good")
 	var wait sync.WaitGroup
 	for _, steps := range []int{3, 5} {
 		session, _ := w.client(protocol.Answers{})
@@ -185,9 +186,9 @@ func TestHeldProgress(t *testing.T) {
 }
 
 // A question of the server goes to the client whose call it is about.
-func TestHeldElicitation(t *testing.T) {
+func TestDaemonPassesElicitation(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "elicit")
+	w := startDaemon(t, 1<<20, "elicit")
 	asked := func(name string, times *int) protocol.Answers {
 		answers := allAnswers()
 		elicit := answers.Elicit
@@ -209,9 +210,9 @@ func TestHeldElicitation(t *testing.T) {
 }
 
 // A client that does not read is cut off, and nobody waits for it.
-func TestHeldSlowReader(t *testing.T) {
+func TestDaemonWithSlowReader(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "good")
+	w := startDaemon(t, 1<<20, "good")
 	conn, err := net.Dial("unix", filepath.Join(w.sessions.Folder, daemon.NamedKey(w.server, false)+".sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +232,7 @@ func TestHeldSlowReader(t *testing.T) {
 	}
 	const much = 24 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
-		request, err := wire.EncodeRequest(seq+2, "toolx/request",
+		request, err := rpc.EncodeRequest(seq+2, "toolx/request",
 			rawjson.Build("method", "tools/call", "params", protocol.CallParams("big", []byte(`{"bytes":900000}`))))
 		if err != nil {
 			t.Fatal(err)
@@ -264,9 +265,9 @@ func TestHeldSlowReader(t *testing.T) {
 }
 
 // A holder says how it is, and takes clients, while its server writes to stderr without end.
-func TestHeldWhileStderrFloods(t *testing.T) {
+func TestDaemonWhileStderrFloods(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "--on", "tools/call", "--count", "3000", "stderr-flood")
+	w := startDaemon(t, 1<<20, "--on", "tools/call", "--count", "3000", "stderr-flood")
 	session, _ := w.client(protocol.Answers{})
 	ctx, cancel := context.WithTimeout(t.Context(), serverstest.Ample)
 	defer cancel()
@@ -290,9 +291,9 @@ func TestHeldWhileStderrFloods(t *testing.T) {
 }
 
 // A client and a holder of different versions find that out at once, and a session of the other version can be ended.
-func TestHeldByAnotherVersion(t *testing.T) {
+func TestDaemonOfAnotherVersion(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "good")
+	w := startDaemon(t, 1<<20, "good")
 	key := daemon.NamedKey(w.server, false)
 	conn, err := net.Dial("unix", filepath.Join(w.sessions.Folder, key+".sock"))
 	if err != nil {
@@ -329,9 +330,9 @@ func TestHeldByAnotherVersion(t *testing.T) {
 }
 
 // The session of another toolx is used, with a warning.
-func TestHeldByAnotherToolx(t *testing.T) {
+func TestDaemonOfAnotherToolx(t *testing.T) {
 	t.Parallel()
-	w := holds(t, 1<<20, "good")
+	w := startDaemon(t, 1<<20, "good")
 	seen, bus := &serverstest.Events{}, &exec.Bus{}
 	bus.Subscribe(seen.Take)
 	pool := NewPool([]*config.Server{w.server}, Options{
