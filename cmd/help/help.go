@@ -4,13 +4,16 @@ package help
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/cmd/factory"
+	"toolx/cmd/streams"
 	"toolx/docs"
 )
 
@@ -44,6 +47,9 @@ func New(f *factory.Factory) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && !asJSON {
 				page := docs.Page(args[0])
+				if page != "" {
+					page = shown(f.Out, page)
+				}
 				if args[0] == flagsTopic {
 					page = flagsPage(cmd.Root())
 				}
@@ -77,6 +83,33 @@ func New(f *factory.Factory) *cobra.Command {
 	}
 	help.Flags().BoolVar(&asJSON, "json", false, "print commands, flags, exit codes and kinds of failure as JSON")
 	return help
+}
+
+// shown returns a page as it is printed: on a terminal without the marks of Markdown.
+func shown(o *streams.Streams, page string) string {
+	if !o.OutScreen().TTY {
+		return page
+	}
+	link := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	var text strings.Builder
+	code := false
+	for line := range strings.Lines(page) {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			code = !code
+			continue
+		case code:
+			line = "  " + line
+		case strings.HasPrefix(line, "#"):
+			line = strings.ToUpper(strings.TrimLeft(line, "# "))
+		case strings.Trim(line, "|-: \n") == "" && strings.HasPrefix(line, "|"):
+			continue // the line below the head of a table
+		default:
+			line = strings.ReplaceAll(link.ReplaceAllString(line, "$1"), "`", "")
+		}
+		text.WriteString(line)
+	}
+	return text.String()
 }
 
 // Show writes the help of a command to its output, as cobra's help function does.
@@ -134,7 +167,7 @@ func ofCommand(cmd *cobra.Command) string {
 		parts = append(parts, "Examples:\n"+cmd.Example)
 	}
 	if codes != "" {
-		parts = append(parts, "Exit codes: "+strings.TrimSpace(codes))
+		parts = append(parts, cli.WrapHelp("Exit codes: "+codes))
 	}
 	return strings.Join(append(parts, "Common flags: toolx help flags"), "\n\n") + "\n"
 }

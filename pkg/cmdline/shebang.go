@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // Shebang is the first line of a script, as the kernel and env(1) read it.
@@ -65,15 +66,14 @@ func envProgram(argument string) (program string, joined bool) {
 
 // FileBeginning returns the beginning of a file, or nothing if it cannot be read.
 func FileBeginning(path string, most int64) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // a pipe or a device would block
-	}
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe would block
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil // to read a device would
+	}
 	begin, _ := io.ReadAll(io.LimitReader(file, most))
 	return begin
 }

@@ -88,8 +88,11 @@ func (b Block) Data() ([]byte, error) {
 // Base64 returns the bytes as base64 without line breaks; empty if there are none, or they are not valid base64.
 func (b Block) Base64() string {
 	data, err := b.Data()
-	if err != nil {
+	if err != nil || data == nil {
 		return ""
+	}
+	if text := rawjson.Unquote(b.data); !strings.ContainsAny(text, "\r\n") {
+		return text
 	}
 	return base64.StdEncoding.EncodeToString(data)
 }

@@ -20,6 +20,7 @@ type deadline struct {
 	expire     func(after time.Duration, idle bool)
 	due, until time.Time // when idle and max are over
 	pauses     int       // how many Pauses are active
+	extending  bool      // more is running
 	since      time.Time // when it was suspended
 	asked      time.Duration
 	progressed bool
@@ -93,11 +94,16 @@ func (l *deadline) next() time.Duration {
 func (l *deadline) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.extending {
+		return // a resume has set the timer meanwhile; it is set again when more has returned
+	}
 	over := func() bool { return l.timer != nil && l.pauses == 0 && l.max > 0 && time.Until(l.until) <= 0 }
 	if over() && l.more != nil {
+		l.extending = true
 		l.mu.Unlock() // more may take its time
 		left := l.more()
 		l.mu.Lock()
+		l.extending = false
 		l.until = time.Now().Add(left)
 	}
 	switch {

@@ -40,9 +40,11 @@ func (e Entry) Duration() time.Duration {
 // may have left half a line. A log that does not exist has no entries.
 func Calls(path string, n int) ([]Call, error) {
 	var newestFirst []Call
-	err := backward(path, func(call Call) bool {
-		newestFirst = append(newestFirst, call)
-		return len(newestFirst) != n
+	err := backward(path, func(number int, line []byte) bool {
+		if entry, ok := parse(line); ok {
+			newestFirst = append(newestFirst, Call{number, entry})
+		}
+		return n <= 0 || len(newestFirst) < n
 	})
 	slices.Reverse(newestFirst)
 	return newestFirst, err
@@ -50,11 +52,14 @@ func Calls(path string, n int) ([]Call, error) {
 
 // Find returns the call of a number; nil if there is none.
 func Find(path string, number int) (found *Call, err error) {
-	err = backward(path, func(call Call) bool {
-		if call.Number == number {
-			found = &call
+	err = backward(path, func(at int, line []byte) bool {
+		if at > number {
+			return true
 		}
-		return call.Number > number
+		if entry, ok := parse(line); at == number && ok {
+			found = &Call{at, entry}
+		}
+		return false
 	})
 	return found, err
 }
@@ -127,7 +132,7 @@ func countLines(path string) (count int, err error) {
 }
 
 // backward passes the calls of a log to visit, newest first, until it returns false. It skips files that do not exist.
-func backward(path string, visit func(Call) bool) error {
+func backward(path string, visit func(number int, line []byte) bool) error {
 	files, before, err := counted(path)
 	if err != nil {
 		return err
@@ -143,7 +148,7 @@ func backward(path string, visit func(Call) bool) error {
 		text = bytes.TrimSuffix(text, []byte{'\n'})
 		for line := bytes.Count(text, []byte{'\n'}) + 1; line > 0; line-- {
 			start := bytes.LastIndexByte(text, '\n') + 1
-			if entry, ok := parse(text[start:]); ok && !visit(Call{before[i] + line, entry}) {
+			if !visit(before[i]+line, text[start:]) {
 				return nil
 			}
 			text = text[:max(0, start-1)]

@@ -48,7 +48,7 @@ func (s Store) read() (contents, error) {
 	case err != nil:
 		return all, err
 	case json.Unmarshal(text, &all) != nil || all.Secrets == nil:
-		return all, fmt.Errorf("%s is damaged: it does not hold secrets", s.Path)
+		return all, fmt.Errorf("%s is damaged: it has no secrets", s.Path)
 	}
 	return all, nil
 }
