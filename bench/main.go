@@ -45,9 +45,9 @@ func bench(runs int, quick, update bool) error {
 	if err != nil && !update {
 		return err
 	}
-	parts := []func() error{b.version, b.coldCall, b.warmCall, b.completion}
+	parts := []func() error{b.version, b.coldCall, b.peers, b.warmCall, b.completion}
 	if !quick {
-		parts = append(parts, b.coldCallHTTP, b.list, b.pipe, b.batch, b.crowds, b.proxy, b.peers)
+		parts = append(parts, b.coldCallHTTP, b.list, b.pipe, b.batch, b.crowds, b.proxy)
 	}
 	fmt.Printf("minima of %d runs, taken in turns; %s %s/%s, %d processors\n",
 		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
