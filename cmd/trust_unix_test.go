@@ -106,7 +106,7 @@ func TestTrustShowsWhatChanged(t *testing.T) {
 	for _, want := range []string{
 		"rights:\r\n  | + last runs sh -c \"echo",
 		"KiB of this line that are not shown: read the file\r\n  |   s0 runs",
-		"… and 21 more that you do not see here", "121 lines in all, sha256 ",
+		"… and 21 more that are not shown", "121 lines in all, sha256 ",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("no %q in\n%q", want, seen)

@@ -52,7 +52,7 @@ func (cs *calls) compareKey() pane.Binding {
 func (cs *calls) compare(before, now *call) {
 	changes := diff.Diff("before", comparedText(before), "now", comparedText(now))
 	if len(changes) == 0 {
-		cs.tell("same result as the previous call", false)
+		cs.notify("same result as the previous call", false)
 		return
 	}
 	var lines []string
@@ -132,7 +132,7 @@ func (cs *calls) askLimit(one item, typed string) tea.Cmd {
 				return tea.Batch(cs.failWithHint(err), cs.askLimit(one, typed))
 			}
 			if limit <= 0 {
-				cs.tell("the time limit must be more than 0", true)
+				cs.notify("the time limit must be more than 0", true)
 				return cs.askLimit(one, typed)
 			}
 		}

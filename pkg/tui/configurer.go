@@ -90,7 +90,7 @@ func (s *shared) failWithHint(err error) tea.Cmd {
 	if hint := result.Hint(err); hint != "" {
 		text += ": " + hint
 	}
-	s.tell(text, true)
+	s.notify(text, true)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	if s := c.servers.server(name); s != nil {
 		c.reveal(s)
 	} else {
-		c.tell("server "+render.Safe(name)+" is no longer in the config", true)
+		c.notify("server "+render.Safe(name)+" is no longer in the config", true)
 	}
 	return tea.Batch(commands...)
 }

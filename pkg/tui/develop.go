@@ -105,7 +105,7 @@ func (ds *developers) wait(ctx context.Context, s *server, sources Sources) tea.
 			s.development = nil
 			return ds.fail(c.err)
 		}
-		ds.tell(strings.Join(words.Texts(c.paths, filepath.Base), ", ")+" changed", false)
+		ds.notify(strings.Join(words.Texts(c.paths, filepath.Base), ", ")+" changed", false)
 		if tools := ds.toolsOf(s); len(tools) > 0 { // else the last start has failed
 			s.development.tools = tools
 		}
@@ -139,7 +139,7 @@ func (ds *developers) restarted(s *server, err error) tea.Cmd {
 	if changes := render.ToolChanges(d.tools, ds.toolsOf(s)); len(changes) > 0 {
 		d.changes, d.changed = changes, ds.now()
 		detailed := func(line string) bool { return strings.HasPrefix(line, " ") }
-		ds.tell("restarted: "+strings.Join(slices.DeleteFunc(slices.Clone(changes), detailed), ", "), false)
+		ds.notify("restarted: "+strings.Join(slices.DeleteFunc(slices.Clone(changes), detailed), ", "), false)
 	}
 	var commands []tea.Cmd
 	if ds.options.Examine != nil && !s.diagnosis.running() {
@@ -163,7 +163,7 @@ func (ds *developers) last(s *server) *call {
 // repeat makes a call again, unless it needs confirmation.
 func (ds *developers) repeat(last *call) tea.Cmd {
 	if confirmed(last.item) != "" {
-		ds.tell(render.Safe(last.name)+" is not repeated, because it needs confirmation", true)
+		ds.notify(render.Safe(last.name)+" is not repeated, because it needs confirmation", true)
 		return nil
 	}
 	return ds.calls.start(last.item, last.arguments)

@@ -201,7 +201,7 @@ func (m *model) relist() {
 		for _, s := range g.sections() {
 			if m.page.renew(s.items) {
 				name := render.Safe(m.page.item.Name)
-				m.tell("the server has changed the parameters of "+name+"; your values are kept", true)
+				m.notify("the server has changed the parameters of "+name+"; your values are kept", true)
 			}
 		}
 	}
@@ -215,7 +215,7 @@ func (m *model) relist() {
 		m.tree.find(row{group: m.tree.groupOf(shown.Server)})
 		m.showSelected()
 	}
-	m.tell(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
+	m.notify(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
 	m.typist.uncover(typing)
 }
 
@@ -239,7 +239,7 @@ func (m *model) goToWanted() {
 	if err != nil {
 		if !m.servers.opening() {
 			m.wanted = nil
-			m.tell(err.Error(), true)
+			m.notify(err.Error(), true)
 		}
 		return
 	}
@@ -247,7 +247,7 @@ func (m *model) goToWanted() {
 	m.wanted = nil
 	m.goTo(toolItem(tool), arguments)
 	if err != nil {
-		m.tell(err.Error(), true)
+		m.notify(err.Error(), true)
 	}
 }
 
@@ -260,7 +260,7 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	m.page.tab = tabForm
 	if len(arguments) > 0 && wanted.fillable() {
 		if err := m.page.form.SetArguments(arguments); err != nil {
-			m.tell(err.Error(), true)
+			m.notify(err.Error(), true)
 		}
 	}
 	m.setFocus(areaPage)

@@ -230,7 +230,7 @@ func (qs *questions) withdrawn(q *question) tea.Cmd {
 	if qs.dialog != nil && qs.dialog.about == q {
 		qs.dialog = nil
 	}
-	qs.tell(titleOf(q.server)+" no longer waits for an answer", true)
+	qs.notify(titleOf(q.server)+" no longer waits for an answer", true)
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (qs *questions) answered(q *question, action protocol.Action, content json.
 	}
 	close(q.answered)
 	qs.drop(q)
-	qs.tell(titleOf(q.server)+": "+map[protocol.Action]string{
+	qs.notify(titleOf(q.server)+": "+map[protocol.Action]string{
 		protocol.Accept: "answered", protocol.Decline: "declined", protocol.Cancel: "cancelled",
 	}[action], false)
 	return func() { q.reply <- given{action, content} }

@@ -54,12 +54,12 @@ const (
 	readTime = time.Second
 )
 
-// tell shows a message on the status line.
-func (s *shared) tell(text string, bad bool) { s.note = note{text, bad, s.now()} }
+// notify shows a message on the status line.
+func (s *shared) notify(text string, bad bool) { s.note = note{text, bad, s.now()} }
 
 // fail shows an error on the status line.
 func (s *shared) fail(err error) tea.Cmd {
-	s.tell(err.Error(), true)
+	s.notify(err.Error(), true)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (s *shared) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off == "" {
 		return binding.Do()
 	}
-	s.tell(binding.Help+": "+binding.Off, true)
+	s.notify(binding.Help+": "+binding.Off, true)
 	if binding.Fix != nil {
 		binding.Fix()
 	}

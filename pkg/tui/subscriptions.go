@@ -62,7 +62,7 @@ func (ss *subscriptions) toggle() tea.Cmd {
 		after(accepted, func(ok bool) tea.Cmd {
 			if ok && ss.byName[name] == to {
 				to.stands = true
-				ss.tell("subscribed to "+name+"; updates are in the log", false)
+				ss.notify("subscribed to "+name+"; updates are in the log", false)
 			}
 			return nil
 		}),
@@ -76,9 +76,9 @@ func (ss *subscriptions) ended(name string, to *subscription, err error) tea.Cmd
 	}
 	delete(ss.byName, name)
 	if err != nil {
-		ss.tell("no more updates: "+err.Error()+" ("+name+")", true)
+		ss.notify("no more updates: "+err.Error()+" ("+name+")", true)
 	} else {
-		ss.tell("unsubscribed from "+name, false)
+		ss.notify("unsubscribed from "+name, false)
 	}
 	return nil
 }

@@ -52,9 +52,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case watch.HistoryMsg:
 		return m.watch.Update(msg)
 	case result.NoteMsg:
-		m.tell(msg.Text, msg.Bad)
+		m.notify(msg.Text, msg.Bad)
 	case result.RetryMsg:
-		m.tell(msg.Text, msg.Bad)
+		m.notify(msg.Text, msg.Bad)
 		return msg.Ask()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
@@ -66,7 +66,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case watch.EditMsg:
 		cmd := m.rerun(msg.Request, false)
 		if msg.Note != "" {
-			m.tell(msg.Note, true)
+			m.notify(msg.Note, true)
 		}
 		return cmd
 	default: // cursors that blink
