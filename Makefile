@@ -60,7 +60,7 @@ test: $(SERVERS) ## vet, then run all tests, with real servers and oracles
 	$(GO) test ./cmd/style
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL) $(LARGE),$(shell $(GO) list ./...))
+	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out toolx/cmd/style $(SEQUENTIAL) $(LARGE),$(shell $(GO) list ./...))
 	$(GO) test -vet=off $(RACE) -short -timeout 30m $(LARGE)
 	$(GO) test -vet=off -timeout 30m $(SEQUENTIAL) $(LARGE)
 	@$(MAKE) --no-print-directory test-oracles
