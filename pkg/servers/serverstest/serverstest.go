@@ -3,6 +3,7 @@
 package serverstest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -24,6 +25,13 @@ const (
 
 // Main runs the tests of a package, looks for goroutines that are left, and returns the exit code.
 func Main(m *testing.M) (code int) {
+	flag.Parse()
+	// Mostly these tests wait. Where an emulator runs them in turn, they would miss time limits otherwise.
+	if flag.Lookup("test.parallel").Value.String() != "1" {
+		if err := flag.Set("test.parallel", "12"); err != nil {
+			panic(err)
+		}
+	}
 	code = m.Run()
 	fake.Remove()
 	regexp2.StopTimeoutClock() // it ends a second after the last match
