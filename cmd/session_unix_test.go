@@ -356,7 +356,7 @@ func TestSessionTraces(t *testing.T) {
 	}
 }
 
-// TestSessionStartsOnce starts one session twenty times at once: there is one holder, and one server.
+// TestSessionStartsOnce starts one session twenty times at once: there is one daemon, and one server.
 func TestSessionStartsOnce(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -418,13 +418,13 @@ func TestSessionHolderKilled(t *testing.T) {
 		one := w.session("s")
 		_ = syscall.Kill(one.Holder, syscall.SIGKILL)
 		if !within(func() bool { return ends(one.PID) }) {
-			t.Error("the server outlives its holder")
+			t.Error("the server outlives its daemon")
 		}
 		return one
 	}
 	kill()
 	if one := w.session("s"); one.State != "dead" {
-		t.Errorf("after the end of its holder the session is %+v", one)
+		t.Errorf("after the end of its daemon the session is %+v", one)
 	}
 	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "has ended unexpectedly") {
 		t.Errorf("nothing says that the state is lost: %s", stderr)
@@ -437,12 +437,12 @@ func TestSessionHolderKilled(t *testing.T) {
 	kill()
 	_, stderr, code := end()
 	if code != 6 || !strings.Contains(stderr, "outcome unknown") {
-		t.Errorf("a call whose holder was killed: exit code %d, %s", code, stderr)
+		t.Errorf("a call whose daemon was killed: exit code %d, %s", code, stderr)
 	}
 }
 
 // TestSessionClockJumps moves the times that a session left on disk a century back and forth, as a changed clock does
-// when they are compared with it. The session is the same one; when its holder dies, that is seen all the same.
+// when they are compared with it. The session is the same one; when its daemon dies, that is seen all the same.
 func TestSessionClockJumps(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "stateful"})
@@ -478,7 +478,7 @@ func TestSessionClockJumps(t *testing.T) {
 	}
 	_ = syscall.Kill(first.Holder, syscall.SIGKILL)
 	if !within(func() bool { return w.session("s").State == "dead" }) {
-		t.Errorf("after the end of its holder the session is %+v", w.session("s"))
+		t.Errorf("after the end of its daemon the session is %+v", w.session("s"))
 	}
 	w.want(0, "1", "call", "s__count")
 }
@@ -618,7 +618,7 @@ func TestSessionFolder(t *testing.T) {
 	}
 }
 
-// TestSessionSocketInTheWay proves that a holder removes no file that is not a socket.
+// TestSessionSocketInTheWay proves that a daemon removes no file that is not a socket.
 func TestSessionSocketInTheWay(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "good"})
@@ -658,7 +658,7 @@ func TestSessionDiskFull(t *testing.T) {
 }
 
 // TestSessionStartCancelled ends a command while the server with keepAlive that it needs starts, which takes until a
-// file is there. The next command gets a server, whether the holder still ends the one that was given up, or not.
+// file is there. The next command gets a server, whether the daemon still ends the one that was given up, or not.
 func TestSessionStartCancelled(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -748,7 +748,7 @@ func TestSessionInterrupted(t *testing.T) {
 	w.want(0, "2", "call", "s__count")
 }
 
-// TestSessionStopped stops the server, and then its holder, as a debugger would.
+// TestSessionStopped stops the server, and then its daemon, as a debugger would.
 func TestSessionStopped(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "stateful"})
@@ -771,7 +771,7 @@ func TestSessionStopped(t *testing.T) {
 		stderr = w.want(4, "", append([]string{"call", "s__count"}, flags...)...)
 		if !strings.Contains(stderr, `server "s" has a session whose process does not respond`) ||
 			!strings.Contains(stderr, "toolx session restart s") || strings.Contains(stderr, "attempt 1") {
-			t.Errorf("a stopped holder: %s", stderr)
+			t.Errorf("a stopped daemon: %s", stderr)
 		}
 	}
 	if stdout, stderr, code := w.run("session", "stop", "s"); code != 0 || !strings.Contains(stderr, "was killed") {
@@ -779,7 +779,7 @@ func TestSessionStopped(t *testing.T) {
 	}
 }
 
-// TestSessionOfAnotherToolx proves that a session whose holder speaks another protocol is reported with what to type,
+// TestSessionOfAnotherToolx proves that a session whose daemon speaks another protocol is reported with what to type,
 // and that it is ended in order and replaced then.
 func TestSessionOfAnotherToolx(t *testing.T) {
 	t.Parallel()
@@ -1075,7 +1075,7 @@ func newCountingServer(t *testing.T) *httptest.Server {
 	return far
 }
 
-// TestSessionLogins proves that the holder gets new tokens, once for however many calls meet a 401, and that nothing of
+// TestSessionLogins proves that the daemon gets new tokens, once for however many calls meet a 401, and that nothing of
 // them is written beside its socket.
 func TestSessionLogins(t *testing.T) {
 	t.Parallel()
@@ -1129,7 +1129,7 @@ func TestSessionLoginOnATerminal(t *testing.T) {
 }
 
 // TestSessionKeepsNoSecrets starts a session with a variable on the command line: the list masks it, and when its
-// holder is dead, nothing starts the server without it.
+// daemon is dead, nothing starts the server without it.
 func TestSessionKeepsNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, nil)
@@ -1145,7 +1145,7 @@ func TestSessionKeepsNoSecrets(t *testing.T) {
 	one := w.session("s")
 	_ = syscall.Kill(one.Holder, syscall.SIGKILL)
 	if !within(func() bool { return ends(one.Holder) && w.session("s").State == "dead" }) {
-		t.Error("the holder does not end")
+		t.Error("the daemon does not end")
 	}
 	if stderr := w.want(2, "", "call", "s__env", "name=API_TOKEN"); !strings.Contains(stderr, "is not kept") {
 		t.Errorf("a call says: %s", stderr)

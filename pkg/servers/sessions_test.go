@@ -28,7 +28,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
+// daemonWorld is a daemon in this process, so that the race detector sees both sides, and the place of its session.
 type daemonWorld struct {
 	t        *testing.T
 	sessions *daemon.Sessions
@@ -65,7 +65,7 @@ func startDaemon(t *testing.T, limit int64, modes ...string) *daemonWorld {
 	}()
 	line, err := io.ReadAll(said)
 	if err != nil || strings.TrimSpace(string(line)) != "ready" {
-		t.Fatalf("the holder says %q, %v", line, err)
+		t.Fatalf("the daemon says %q, %v", line, err)
 	}
 	t.Cleanup(func() {
 		stop()
@@ -108,7 +108,7 @@ func (w *daemonWorld) client(answers protocol.Answers) (*protocol.Session, *serv
 	}
 	w.t.Cleanup(func() { pool.Close(context.Background()) })
 	if session.Attached == nil {
-		w.t.Fatal("the session is not the one that is held")
+		w.t.Fatal("the session is not the one of the daemon")
 	}
 	return session, seen
 }
@@ -209,7 +209,7 @@ func TestDaemonPassesElicitation(t *testing.T) {
 	}
 }
 
-// A client that does not read is cut off, and nobody waits for it.
+// A client that does not read is cut off, and delays no other.
 func TestDaemonWithSlowReader(t *testing.T) {
 	t.Parallel()
 	w := startDaemon(t, 1<<20, "good")
@@ -264,7 +264,7 @@ func TestDaemonWithSlowReader(t *testing.T) {
 	}
 }
 
-// A holder says how it is, and takes clients, while its server writes to stderr without end.
+// A daemon says how it is, and takes clients, while its server writes to stderr without end.
 func TestDaemonWhileStderrFloods(t *testing.T) {
 	t.Parallel()
 	w := startDaemon(t, 1<<20, "--on", "tools/call", "--count", "3000", "stderr-flood")
@@ -290,7 +290,7 @@ func TestDaemonWhileStderrFloods(t *testing.T) {
 	wait.Wait()
 }
 
-// A client and a holder of different versions find that out at once, and a session of the other version can be ended.
+// A client and a daemon of different versions find that out at once, and a session of the other version can be ended.
 func TestDaemonOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	w := startDaemon(t, 1<<20, "good")
@@ -320,7 +320,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 	defer pool.Close(context.Background())
 	if _, err := pool.Open(t.Context(), "fake"); err == nil ||
 		!strings.Contains(fault.HintOf(err), "toolx session restart fake") {
-		t.Errorf("a holder of another version: %v (%s)", err, fault.HintOf(err))
+		t.Errorf("a daemon of another version: %v (%s)", err, fault.HintOf(err))
 	}
 	for _, info := range w.sessions.List(t.Context(), serverstest.Ample) {
 		if !strings.Contains(info.Ended, "toolx session restart fake") {

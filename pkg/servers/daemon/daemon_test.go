@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// A holder that can be reached no more ends.
+// A daemon whose socket has gone ends.
 func TestServerEndsWithItsSocket(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
@@ -43,7 +43,7 @@ func TestServerEndsWithItsSocket(t *testing.T) {
 	}
 }
 
-// A holder whose answer cannot be used is not asked why: it may not understand that question either.
+// A daemon whose answer cannot be used is not asked why: it may not understand that question either.
 func TestServerIsNotAskedAboutItsOwnAnswer(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
@@ -66,11 +66,11 @@ func TestServerIsNotAskedAboutItsOwnAnswer(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 	if first := <-asked; first != methodAttach || len(asked) > 0 {
-		t.Errorf("the holder is asked %s, and %d more", first, len(asked))
+		t.Errorf("the daemon is asked %s, and %d more", first, len(asked))
 	}
 }
 
-// TestStartCauseIsCarried: only the holder knows how the server was started, and what its code reads.
+// TestStartCauseIsPassedOn: only the daemon knows how the server was started, and what its code reads.
 func TestStartCauseIsPassedOn(t *testing.T) {
 	want := &cause.Cause{Kind: cause.Observed, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
 	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
@@ -88,7 +88,7 @@ func TestStartCauseIsPassedOn(t *testing.T) {
 	}
 }
 
-// Every event that a holder can see is carried, but for those that its clients make themselves.
+// Every event that a daemon can see is passed on, except those that its clients make themselves.
 func TestEventsArePassedOn(t *testing.T) {
 	t.Parallel()
 	for _, event := range []exec.Event{

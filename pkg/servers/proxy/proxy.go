@@ -291,7 +291,7 @@ func (p *proxy) closeStdin() {
 
 // supervise returns when the server has ended, and says which signal of the proxy's
 // own was needed. A server whose client is gone gets its time to end, which begins
-// anew with all that it still reads, and with every message that somebody still reads.
+// again with all that it still reads, and with every message that still has a reader.
 func (p *proxy) supervise() (forced string) {
 	grace := time.NewTimer(stdio.StdinGrace)
 	grace.Stop()

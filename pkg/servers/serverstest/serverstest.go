@@ -62,7 +62,7 @@ func Launch(t testing.TB, args ...string) *config.Resolved {
 type Events struct {
 	mu    sync.Mutex
 	all   []exec.Event
-	taken chan struct{} // closed by the next event, where somebody waits for it
+	taken chan struct{} // closed by the next event, where Await waits for it
 }
 
 // Take keeps an event; it subscribes to a Bus.
