@@ -26,7 +26,7 @@ const (
 // Main runs the tests of a package, looks for goroutines that are left, and returns the exit code.
 func Main(m *testing.M) (code int) {
 	flag.Parse()
-	// Mostly these tests wait. Where an emulator runs them in turn, they would miss time limits otherwise.
+	// Mostly these tests wait. -test.parallel 1 is for an emulator, with which they would miss time limits.
 	if flag.Lookup("test.parallel").Value.String() != "1" {
 		if err := flag.Set("test.parallel", "12"); err != nil {
 			panic(err)
