@@ -225,7 +225,7 @@ func behave(t *testing.T, mode string, want behaviour) {
 		s.closeWithin(serverstest.Ample)
 	}
 	if got := s.classes(); got != want.seen {
-		t.Errorf("irregular: %q, want %q", got, want.seen)
+		t.Errorf("irregular: %q, want %q (seen, in the row of the mode)", got, want.seen)
 	}
 }
 
