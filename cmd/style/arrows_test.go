@@ -162,7 +162,7 @@ func TestArrows(t *testing.T) {
 			ours, is := strings.CutPrefix(use, "toolx/")
 			above := folder == "cmd" || strings.HasPrefix(folder, "cmd/") && !strings.HasPrefix(ours, "cmd")
 			if is && !above && !slices.Contains(table[folder], ours) {
-				t.Errorf("%s imports %s, which the table in arrows_test.go does not allow (addCommands has the commands)", path, use)
+				t.Errorf("%s imports %s, which the table here does not allow (addCommands: commands)", path, use)
 			}
 			for owned, by := range alone {
 				if (use == owned || strings.HasPrefix(use, owned+"/")) && !program && !slices.Contains(by, owner) {
