@@ -71,8 +71,10 @@ func TestLimits(t *testing.T) {
 		most    int
 		unit    string
 	}{
-		{exported, maxExported, "exported names"}, {methods, maxMethods, "methods"},
-		{lines, maxFunctionLines, "lines"}, {files, maxFolderFiles, "Go files"},
+		{exported, maxExported, "exported names"},
+		{methods, maxMethods, "methods"},
+		{lines, maxFunctionLines, "lines"},
+		{files, maxFolderFiles, "Go files"},
 	} {
 		for name, count := range check.counted {
 			if most := max(check.most, larger()[name]); count > most {

@@ -46,8 +46,11 @@ func TestQuickSchemaAgrees(t *testing.T) {
 		t.Error("the unchanged file is not accepted")
 	}
 	others := []any{
-		nil, "", "x", "30s", true, json.Number("0"), json.Number("-1"), json.Number("1.5"), []any{}, []any{"x"},
-		map[string]any{}, map[string]any{"": "x"},
+		nil, "", "x", "30s", true, json.Number("0"), json.Number("-1"), json.Number("1.5"),
+		[]any{},
+		[]any{"x"},
+		map[string]any{},
+		map[string]any{"": "x"},
 	}
 	var walk func(value any)
 	walk = func(value any) {

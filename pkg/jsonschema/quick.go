@@ -357,8 +357,8 @@ func amongTexts(options []any, value any) verdict {
 
 // withinLimit judges by a limit on a number, a length or a count; every other keyword is unknown.
 func withinLimit(keyword string, operand, value any) verdict {
+	var applies bool
 	size, exact := 0.0, true
-	applies := false
 	switch keyword {
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		if _, applies = value.(json.Number); applies {

@@ -42,7 +42,10 @@ func TestQuickIsSure(t *testing.T) {
 		{`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `{}`, false},
 		{`{"additionalProperties":{"type":"string"}}`, `{"a":"x"}`, true},
 		{`{"additionalProperties":false}`, `{"a":"x"}`, false},
-		{`true`, `{}`, false}, {``, `{}`, false}, {`{}`, `[]`, false}, {`{}`, `{`, false},
+		{`true`, `{}`, false},
+		{``, `{}`, false},
+		{`{}`, `[]`, false},
+		{`{}`, `{`, false},
 	} {
 		if got := Parse(json.RawMessage(test.schema)).Fits(json.RawMessage(test.arguments)); got != test.want {
 			t.Errorf("%s, %s: %v, want %v", test.schema, test.arguments, got, test.want)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/serverstest"
 

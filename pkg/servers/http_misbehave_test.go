@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/serverstest"
 
 	"github.com/mark3labs/mcp-go/mcp"

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/serverstest"
 

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/serverstest"
 

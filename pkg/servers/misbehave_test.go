@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/exec"

@@ -18,7 +18,7 @@ const (
 	DefaultStartTimeout = 30 * time.Second
 )
 
-// PoolOptions say how a Pool connects. For a field with its zero value, the server's entry decides, then the default.
+// Options say how a Pool connects. For a field with its zero value, the server's entry decides, then the default.
 // JSON of them has what a process needs that keeps a server for others.
 type Options struct {
 	protocol.Options

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/serverstest"
 

@@ -15,8 +15,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"toolx/pkg/servers/serverstest"
 	"unicode/utf8"
+
+	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/config"

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/daemon"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/rpc"

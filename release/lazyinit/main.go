@@ -36,8 +36,11 @@ func modules() []module {
 		{"github.com/yuin/goldmark", []string{"parser", "util"}, compileExpressionsOnUse},
 		{"github.com/xeipuuv/gojsonschema", []string{""}, compileExpressionsOnUse},
 		{"github.com/itchyny/gojq", []string{""}, runInitOnUse("builtin.go", "compiler.go")},
-		{"github.com/google/jsonschema-go", []string{"jsonschema"},
-			runInitOnUse("schema.go", "infer.go", "json_pointer.go", "resolve.go")},
+		{
+			"github.com/google/jsonschema-go",
+			[]string{"jsonschema"},
+			runInitOnUse("schema.go", "infer.go", "json_pointer.go", "resolve.go"),
+		},
 		{"github.com/atotto/clipboard", []string{""}, runInitOnUse("clipboard_unix.go")},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/serverstest"
 
 	"github.com/mark3labs/mcp-go/mcp"

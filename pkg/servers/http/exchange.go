@@ -69,7 +69,7 @@ func (t *Transport) exchange(ctx context.Context, out *posted, header http.Heade
 		request.Header[name] = values
 	}
 	t.NoteSent(out.Frame)
-	response, err := t.client.Do(request)
+	response, err := t.client.Do(request) //nolint:bodyclose // take closes it
 	if err != nil {
 		release(0)
 		return noAnswer(request, errors.Unwrap(err)) // of the *url.Error

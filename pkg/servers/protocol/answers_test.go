@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
 	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/serverstest"
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
 	"toolx/pkg/servers/serverstest"
 
 	"toolx/pkg/exec"

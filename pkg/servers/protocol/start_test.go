@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"toolx/pkg/servers/serverstest"
 
 	"github.com/mark3labs/mcp-go/mcp"

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
+// Time limits of tests.
 const (
 	Ample = time.Minute            // for what must not run out
 	Brief = 300 * time.Millisecond // for what must
