@@ -49,7 +49,7 @@ help: ## show this list
 build: bin/lazy/go.mod ## build bin/toolx
 	$(BUILD) -o $(BIN) .
 
-# Two modules that delay their work to its first use; release/lazyinit explains. Without it toolx works too.
+# Some modules delay their work to its first use; release/lazyinit explains. Without it toolx works too.
 bin/lazy/go.mod: go.mod go.sum $(wildcard release/lazyinit/*.go)
 	$(GO) run ./release/lazyinit bin/lazy
 
