@@ -9,11 +9,20 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
+// outputs are archives of testdata.
+var outputs = []string{"causes", "launchers", "libraries"}
+
+// exampleOf returns the output of a file in an archive, after the line with what is expected.
+func exampleOf(file string) Output {
+	_, output, _ := strings.Cut(file, "\n")
+	return Output{Stderr: strings.Split(strings.ReplaceAll(output, `\e`, "\x1b"), "\n")}
+}
+
 // TestDiagnose reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that
 // start servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to
 // get. That line is empty for output that says nothing. \e stands for an escape.
 func TestDiagnose(t *testing.T) {
-	for _, name := range []string{"causes", "launchers", "libraries"} {
+	for _, name := range outputs {
 		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
 		if err != nil {
 			t.Fatal(err)
@@ -25,10 +34,9 @@ func TestDiagnose(t *testing.T) {
 }
 
 func testOutput(t *testing.T, text string) {
-	want, output, _ := strings.Cut(text, "\n")
-	output = strings.ReplaceAll(output, `\e`, "\x1b")
+	want, _, _ := strings.Cut(text, "\n")
 	got := ""
-	c := Diagnose(Output{Stderr: strings.Split(output, "\n")})
+	c := Diagnose(exampleOf(text))
 	if c != nil {
 		got = string(c.Kind) + ": " + c.What
 	}

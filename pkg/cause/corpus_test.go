@@ -186,3 +186,37 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryRuleHasAnOutput asks for an output of testdata that each rule explains.
+func TestEveryRuleHasAnOutput(t *testing.T) {
+	explained := make(map[string]bool)
+	for _, w := range readLastWords(t) {
+		if c := Diagnose(w.output()); c != nil {
+			explained[c.Rule] = true
+		}
+	}
+	for _, name := range outputs {
+		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			for _, alive := range []bool{false, true} {
+				out := exampleOf(string(file.Data))
+				out.Alive = alive
+				if c := Diagnose(out); c != nil {
+					explained[c.Rule] = true
+				}
+			}
+		}
+	}
+	all := slices.Concat(tables().line, tables().sentence)
+	for _, r := range tables().anywhere {
+		all = append(all, r.Rule)
+	}
+	for _, r := range all {
+		if !explained[r.Name()] {
+			t.Errorf("no output in testdata/lastwords or pkg/cause/testdata is explained by the rule %s", r.Name())
+		}
+	}
+}
