@@ -64,8 +64,8 @@ func (o Options) alone(e *evidence.Evidence) bool {
 	if o.Busy != nil {
 		return o.Busy()
 	}
-	// The load average reacts slowly, so the server's own waiting for a processor counts too.
-	return procs.Load() > float64(runtime.NumCPU()) || e.Clean.Queued > time.Since(e.Clean.Began)/4
+	// One moment may be like no other, so the server's own waiting for a processor counts too.
+	return procs.Running() > runtime.NumCPU() || e.Clean.Queued > time.Since(e.Clean.Began)/4
 }
 
 // disturbed reports whether the server's other process may have made a run fail: the server printed something about a

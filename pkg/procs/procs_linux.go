@@ -105,13 +105,16 @@ func Queued(tree []Process) (queued time.Duration) {
 	return queued
 }
 
-// Load returns how many processes were ready to run, on average over the last minute; zero where the system does not
-// say.
-func Load() (load float64) {
-	text, _ := os.ReadFile("/proc/loadavg")
-	average, _, _ := strings.Cut(string(text), " ")
-	load, _ = strconv.ParseFloat(average, 64)
-	return load
+// Running returns how many threads of all processes run, or are ready to, at this moment, without the one that asks;
+// zero where the system does not say.
+func Running() int {
+	text, _ := os.ReadFile("/proc/loadavg") // "0.20 0.18 0.12 1/80 11206" (man 5 proc_loadavg)
+	running := 0
+	if fields := strings.Fields(string(text)); len(fields) > 3 {
+		ready, _, _ := strings.Cut(fields[3], "/")
+		running, _ = strconv.Atoi(ready)
+	}
+	return max(0, running-1)
 }
 
 // Locking reports whether a process of a tree has locked a file so that no other process can (man 5 proc_locks).

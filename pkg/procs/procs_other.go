@@ -13,8 +13,8 @@ func Listening([]Process) []string { return nil }
 // Queued returns zero.
 func Queued([]Process) time.Duration { return 0 }
 
-// Load returns zero.
-func Load() float64 { return 0 }
+// Running returns zero.
+func Running() int { return 0 }
 
 // Locking returns false.
 func Locking([]Process) bool { return false }
