@@ -53,7 +53,7 @@ build: bin/lazy/go.mod ## build bin/toolx
 bin/lazy/go.mod: go.mod go.sum $(wildcard release/lazyinit/*.go)
 	$(GO) run ./release/lazyinit bin/lazy
 
-test-fast: ## run the fast tests, without npm, sessions and the race detector (a minute)
+test-fast: ## run the fast tests, without npm, sessions and the race detector (two minutes)
 	$(GO) test -short ./...
 
 test: $(SERVERS) ## vet, then run all tests, with real servers and oracles
