@@ -113,7 +113,7 @@ func scriptParams(t *testing.T, folder string) testscript.Params {
 
 // raced matches the scripts that run toolx under the race detector, if the tests are: in them it does several things at
 // a time. The others run it as it is released, which starts in a third of the time.
-var raced = regexp.MustCompile(`^script-(ask-follow|doctor-visit|serve-http|session-slow)$`)
+var raced = regexp.MustCompile(`^script-(ask-follow|call-retry|call-task|doctor-visit|serve-http|session-slow|watch)$`)
 
 // isolate gives a script a home of its own, whose config switches the warning of slow
 // calls off, which a busy machine would add to any call. $CHECKOUT is the repository.
