@@ -54,6 +54,17 @@ func (c *connector) connect(
 		})
 		session, err := c.attempt(ctx, &d)
 		started()
+		if sessionEnded(err) { // while it was asked: the server is reached in another way, in the same attempt
+			if d, err = c.prepare(ctx, server); err != nil {
+				return nil, err
+			}
+			if started, err = c.starts.Begin(ctx, d.Launch); err != nil {
+				return nil, err
+			}
+			d.Started, d.Silent = started, silent
+			session, err = d.open(ctx)
+			started()
+		}
 		if err == nil {
 			session.FollowTools(func(tools []*exec.Tool) { // from now on, its tools are called
 				c.options.Registry.ReplaceServer(server.Name, tools...)

@@ -216,8 +216,8 @@ func (c *connector) logIn(ctx context.Context, server *config.Server) error {
 	return err
 }
 
-// attempt makes one attempt to open a session. Where the process that keeps the server does not lead to one, it goes
-// the way that is left, and changes d to it.
+// attempt makes one attempt to open a session. Where no process can keep the server, or the one that does cannot ask
+// for a login, it goes the way that is left, and changes d to it.
 func (c *connector) attempt(ctx context.Context, d *dial) (*protocol.Session, error) {
 	session, err := d.open(ctx)
 	if err == nil || d.attach == nil {
@@ -225,8 +225,6 @@ func (c *connector) attempt(ctx context.Context, d *dial) (*protocol.Session, er
 	}
 	_, named := c.options.NewSessions[d.Server.Name]
 	switch {
-	case sessionEnded(err): // while it was asked
-		*d, err = c.prepare(ctx, d.Server)
 	case noSession(err) && !named:
 		c.note(fmt.Sprintf("server %q will not keep running: %v", d.Server.Name, err))
 		d.attach, err = nil, nil

@@ -356,3 +356,58 @@ func TestDaemonOfAnotherToolx(t *testing.T) {
 		t.Errorf("it says %s", said)
 	}
 }
+
+// A session that ends while it is asked, and cannot be started again as it was, is an error at once: it is not retried.
+func TestSessionEndsWhileItIsAsked(t *testing.T) {
+	t.Parallel()
+	w := startDaemon(t, 1<<20, "good")
+	key := daemon.NamedKey(w.server, false)
+	record, err := w.sessions.Read(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Dressed = true
+	text, _ := json.Marshal(record)
+	folder, err := os.MkdirTemp(shortFolder(), "tx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	if err := os.WriteFile(filepath.Join(folder, key+".json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, key+".sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.SetUnlinkOnClose(false) // as a process that is killed leaves it
+	ended := make(chan error, 1)
+	go func() {
+		conn, err := listener.Accept()
+		_ = listener.Close()
+		if err == nil {
+			err = conn.Close()
+		}
+		ended <- err
+	}()
+	seen, bus := &serverstest.Events{}, &exec.Bus{}
+	bus.Subscribe(seen.Take)
+	pool := NewPool([]*config.Server{w.server}, Options{
+		Options:  protocol.Options{Bus: bus, StartTimeout: serverstest.Ample, Version: "test"},
+		Registry: exec.NewRegistry(bus), BaseDelay: time.Millisecond,
+		Sessions: &daemon.Sessions{Folder: folder, Version: "test"},
+	})
+	defer pool.Close(context.Background())
+	const lost = "has ended, and its --env"
+	if _, err := pool.Open(t.Context(), "fake"); err == nil || !strings.Contains(err.Error(), lost) {
+		t.Errorf("open: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for _, retry := range serverstest.Of[Retry](seen) {
+		if strings.Contains(retry.Err.Error(), lost) {
+			t.Errorf("it is retried: %v", retry.Err)
+		}
+	}
+}
