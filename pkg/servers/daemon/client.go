@@ -43,7 +43,7 @@ type Client struct {
 	conn    lineConn
 	key     string // of the session
 
-	hello *hello // set once attached
+	hello atomic.Pointer[hello] // set once attached
 	last  atomic.Pointer[Info]
 	// startedPID is the process of the server that the daemon is starting, zero if it has reported none.
 	startedPID atomic.Int64
@@ -161,9 +161,9 @@ func (c *Client) lost(err error) {
 // localFailure returns a Failure with what is known without the daemon.
 func (c *Client) localFailure(ending diagnose.Ending) *diagnose.Failure {
 	failure := &diagnose.Failure{Server: c.Server, Ending: ending}
-	if c.hello != nil {
-		failure.Command, failure.Cwd, failure.URL = c.hello.Command, c.hello.Cwd, c.hello.URL
-		failure.StderrPath = c.hello.StderrPath
+	if h := c.hello.Load(); h != nil {
+		failure.Command, failure.Cwd, failure.URL = h.Command, h.Cwd, h.URL
+		failure.StderrPath = h.StderrPath
 	}
 	return failure
 }
@@ -254,8 +254,8 @@ func (c *Client) attach(ctx context.Context) (*hello, error) {
 	case r.Hello == nil:
 		return nil, ErrOtherVersion
 	}
-	c.hello = r.Hello
-	return c.hello, nil
+	c.hello.Store(r.Hello)
+	return r.Hello, nil
 }
 
 // whileAnswering returns a context that also ends when the daemon turns out to answer nothing.
@@ -369,7 +369,10 @@ func (c *Client) ProcessID() int { return int(c.startedPID.Load()) }
 func (c *Client) SessionKey() string { return c.key }
 
 // OverHTTP reports whether the daemon reaches the server over HTTP.
-func (c *Client) OverHTTP() bool { return c.hello != nil && c.hello.URL != "" }
+func (c *Client) OverHTTP() bool {
+	h := c.hello.Load()
+	return h != nil && h.URL != ""
+}
 
 // Stderr returns the last lines of the server's stderr, as the daemon has them.
 func (c *Client) Stderr(n int) (lines []string, total int, path string) {
