@@ -44,7 +44,7 @@ func (o Options) callsFor(server string) []evidence.Call {
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
 	active := o.newRun(evidence.CallsRun)
 	started := o.starting(ctx, e.Launch)
-	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(active))
+	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(active, started))
 	started()
 	var runs []*evidence.CallRun
 	var run *evidence.Run

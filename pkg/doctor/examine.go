@@ -135,7 +135,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	active := o.newRun("clean")
 	started := o.starting(ctx, e.Launch)
 	stop := active.lookBefore(o.limit())
-	connecting := o.connecting(active)
+	connecting := o.connecting(active, started)
 	connecting.StdinGrace = evidence.StdinGrace
 	connecting.NoAnswerTimeout = cmp.Or(o.Waits.NoAnswer, evidence.NoAnswerTimeout)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
@@ -165,12 +165,13 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	return run
 }
 
-// connecting says how the session of a run is opened.
-func (o Options) connecting(active *activeRun) servers.Options {
+// connecting says how the session of a run is opened. It calls started also when the server only makes others wait.
+func (o Options) connecting(active *activeRun, started func()) servers.Options {
 	return servers.Options{
 		Options: protocol.Options{
 			Bus: active.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: evidence.MaxMessage,
 			FirstID: 1, // a report, and what reproduces it, is the same each time
+			Started: started,
 		},
 		StderrDir: o.StderrDir, Secret: o.Secret, HTTP: o.HTTP,
 	}

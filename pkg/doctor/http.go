@@ -53,7 +53,7 @@ func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 func (o Options) probeHTTP(ctx context.Context, e *evidence.Evidence, address *url.URL) {
 	o.doing(e.Server, "probing it by raw requests")
 	active := o.newRun("raw")
-	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(active))
+	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(active, nil))
 	if err != nil {
 		return // the clean run has failed by the same
 	}

@@ -49,6 +49,8 @@ func (o Options) newProber(e *evidence.Evidence) *prober {
 func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
 	p.activeRun = p.newRun("probing")
 	started := p.starting(ctx, p.launch)
+	// A server that takes longer may be waiting itself, and must not delay the others. Its package is there already.
+	defer time.AfterFunc(evidence.AnswerLimit, started).Stop()
 	wire, err := servers.Dial(p.server, p.launch, servers.Options{Options: protocol.Options{
 		Bus: p.bus, MaxMessage: cmp.Or(p.server.MaxMessage, evidence.MaxMessage),
 	}})

@@ -28,11 +28,13 @@ func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 		return strings.HasPrefix(entry, unbuffered+"=")
 	})
 	const least, times = 2 * time.Second, 3 // of the start that was measured
-	connecting := o.connecting(o.newRun("buffered"))
+	started := o.starting(ctx, &launch)
+	connecting := o.connecting(o.newRun("buffered"), started)
 	connecting.StderrDir = ""
 	took, _ := evidence.StartTime(e)
 	connecting.StartTimeout = max(least, times*took)
 	session, err := servers.Connect(ctx, e.Server, &launch, connecting)
+	started()
 	if err == nil {
 		session.Close(ctx)
 	}
