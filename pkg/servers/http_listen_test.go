@@ -11,12 +11,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"toolx/pkg/servers/protocol"
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 )
 
 // listening opens a session and listens as watch does; the end is what Listen returns.

@@ -25,14 +25,13 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/protocol"
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

@@ -18,15 +18,14 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/protocol"
-	"toolx/pkg/servers/serverstest"
-
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )

@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/protocol"
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )

@@ -17,12 +17,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/proxy"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
 )

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/proxy"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

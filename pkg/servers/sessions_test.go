@@ -16,16 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/daemon"
-	"toolx/pkg/servers/protocol"
-	"toolx/pkg/servers/rpc"
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/daemon"
 	mcphttp "toolx/pkg/servers/http"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/rpc"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 
@@ -38,7 +37,7 @@ type daemonWorld struct {
 	stop     context.CancelFunc
 }
 
-// holds holds a fake server in the given modes.
+// startDaemon runs a daemon of a fake server in the given modes.
 func startDaemon(t *testing.T, limit int64, modes ...string) *daemonWorld {
 	t.Helper()
 	folder, err := os.MkdirTemp(shortFolder(), "tx") // the path of a socket is short

@@ -21,7 +21,7 @@ const (
 	DefaultLimit  = 30 * time.Second
 	DiscoverLimit = 3 * time.Second
 	AnswerLimit   = 2 * time.Second
-	// ElsewhereWait is how long the doctor waits for a server that says it listens for HTTP.
+	// NoAnswerTimeout is how long the doctor waits for a server that says it listens for HTTP.
 	NoAnswerTimeout = 5 * time.Second
 	EndLimit        = 2 * time.Second
 	// StdinGrace is how long a server may take to exit after its stdin closes; clients wait 2 s.

@@ -13,14 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/serverstest"
-
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

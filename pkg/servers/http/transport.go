@@ -50,8 +50,7 @@ type Transport struct {
 
 	base   *Base
 	client *http.Client // sends through next, and follows redirects
-	// next adds the configured headers and the access token; regather makes its headers again, nil where
-	// they are always the same.
+	// next adds the configured headers and the access token.
 	next *configured
 
 	// life ends when the transport does, and ends everything that is under way.

@@ -13,12 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"toolx/pkg/servers/rpc"
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/rpc"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"toolx/pkg/servers/serverstest"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

@@ -78,7 +78,7 @@ type Options struct {
 	// EraFile is a file that remembers the era of servers over HTTP from one process to the next; empty means that the
 	// era is found out each time.
 	EraFile string
-	// FirstID is the id of a session's first request; zero means that ids begin at random (see wire.NewPeer), as
+	// FirstID is the id of a session's first request; zero means that ids begin at random (see rpc.NewPeer), as
 	// callers of tools want.
 	FirstID int64
 	// Answers say how every session answers the requests of its server.
@@ -118,12 +118,12 @@ const attachTime = 10 * time.Second
 func Open(ctx context.Context, transport Transport, o Options) (*Session, error) {
 	s := newSession(transport, o)
 	began := time.Now()
-	patient, kept := o, transport.SessionKey() != ""
+	limits, kept := o, transport.SessionKey() != ""
 	if kept {
-		patient.StartTimeout += attachTime
+		limits.StartTimeout += attachTime
 	} else if o.enough == nil && !o.NoStartLimit && o.Bus != nil {
 		var done func()
-		patient.enough, done = o.listensElsewhere(transport)
+		limits.enough, done = o.listensElsewhere(transport)
 		defer done()
 	}
 	if err := transport.Begin(); err != nil {
@@ -131,7 +131,7 @@ func Open(ctx context.Context, transport Transport, o Options) (*Session, error)
 	}
 	s.PID = transport.ProcessID()
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
-	err := s.step(ctx, patient, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
+	err := s.step(ctx, limits, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, options: o}).run(ctx)
 	})
 	if err == nil && o.Relay == nil && !s.recall() {

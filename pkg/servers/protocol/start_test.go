@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"toolx/pkg/servers/serverstest"
-
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Transport carries the messages of one session: over a process's pipes, HTTP, or another process of toolx that keeps
-// the server running. All pass what a server sends through one wire.Peer, whose defaults do nothing where a transport
+// the server running. All pass what a server sends through one rpc.Peer, whose defaults do nothing where a transport
 // has nothing to do. What differs is asked of the transport, which states it.
 type Transport interface {
 	// Begin starts the server's process, or the reading of what comes. The error is a *Failure.
