@@ -69,7 +69,8 @@ func (q *Quick) Fits(value any) bool {
 	return q != nil && (&quickRun{Quick: q, left: maxQuickSteps}).judge(q.root, value) == valid
 }
 
-// maxQuickSteps limits the schemas that are applied to values; what takes longer has budgets in the compiled schema.
+// maxQuickSteps limits the schemas that are applied to values, and what they look at; what takes longer has budgets in
+// the compiled schema.
 const maxQuickSteps = 10_000
 
 // wellFormed reports whether a keyword is known, and its operand is what the meta-schemas require.
@@ -141,7 +142,7 @@ func (q *Quick) definition(reference any) any {
 	text, _ := reference.(string)
 	root, _ := q.root.(map[string]any)
 	for _, keyword := range []string{"definitions", "$defs"} {
-		if name, ok := strings.CutPrefix(text, "#/"+keyword+"/"); ok && !strings.ContainsAny(name, "/~%") {
+		if name, ok := strings.CutPrefix(text, "#/"+keyword+"/"); ok && !strings.ContainsAny(name, `/~%\`) {
 			definitions, _ := root[keyword].(map[string]any)
 			return definitions[name]
 		}
@@ -191,7 +192,7 @@ type quickRun struct {
 }
 
 func (r *quickRun) judge(schema, value any) verdict {
-	if r.left--; r.left < 0 {
+	if r.left -= 1 + stepsOf(value); r.left < 0 {
 		return unsure
 	}
 	if always, is := schema.(bool); is {
@@ -200,12 +201,28 @@ func (r *quickRun) judge(schema, value any) verdict {
 	keywords, _ := schema.(map[string]any)
 	found := r.members(keywords, value)
 	for keyword, operand := range keywords {
+		if list, ok := operand.([]any); ok {
+			r.left -= stepsOf(list)
+		}
 		found = min(found, r.apply(keyword, operand, value))
 	}
 	if _, refers := keywords["$ref"]; refers && found == invalid {
 		return unsure // draft 7 ignores the keywords beside $ref
 	}
 	return found
+}
+
+// stepsOf returns how many steps it takes to look at all of a value's names, elements or bytes.
+func stepsOf(value any) int {
+	switch value := value.(type) {
+	case map[string]any:
+		return len(value) / itemsPerStep
+	case []any:
+		return len(value) / itemsPerStep
+	case string:
+		return len(value) / bytesPerStep
+	}
+	return 0
 }
 
 // members judges the members of an object by properties and additionalProperties. Names that the schema neither lists

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"toolx/pkg/rawjson"
@@ -37,6 +38,7 @@ func TestQuickIsSure(t *testing.T) {
 		{`{"$defs":{"m":{"enum":["a"]}},"properties":{"m":{"$ref":"#/$defs/m"}}}`, `{"m":"a"}`, true},
 		{`{"properties":{"m":{"$ref":"#/$defs/missing"}}}`, `{}`, false},
 		{`{"$defs":{"m":{"$ref":"#/$defs/m"}},"properties":{"m":{"$ref":"#/$defs/m"}}}`, `{"m":1}`, false},
+		{`{"$defs":{"a\\b":{}},"properties":{"m":{"$ref":"#/$defs/a\\b"}}}`, `{"m":1}`, false}, // not a URI
 		{`{"properties":{"a":{"type":5}}}`, `{}`, false},
 		{`{"properties":{"a":{"pattern":"^x"}}}`, `{"a":"x"}`, false},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `{}`, false},
@@ -49,6 +51,33 @@ func TestQuickIsSure(t *testing.T) {
 	} {
 		if got := Parse(json.RawMessage(test.schema)).Fits(json.RawMessage(test.arguments)); got != test.want {
 			t.Errorf("%s, %s: %v, want %v", test.schema, test.arguments, got, test.want)
+		}
+	}
+}
+
+// A step that looks at much counts as several; else schemas of servers could keep a call busy for seconds.
+func TestQuickCountsWideSteps(t *testing.T) {
+	t.Parallel()
+	const parts = 9000
+	allOf := `"allOf":[{"$ref":"#/$defs/d"}` + strings.Repeat(`,{"$ref":"#/$defs/d"}`, parts) + `]`
+	var options, members strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&options, `,"v%d"`, i)
+		fmt.Fprintf(&members, `,"n%d":1`, i)
+	}
+	for _, test := range []struct{ definition, argument string }{
+		{`{"enum":["last"` + options.String() + `]}`, `"v49999"`},
+		{`{"minLength":1}`, `"` + strings.Repeat("x", 1<<20) + `"`},
+		{`{"additionalProperties":true}`, `{"a":1` + members.String() + `}`},
+	} {
+		definition, err := rawjson.Decode([]byte(`{"$defs":{"d":` + test.definition + `},` + allOf + `}`))
+		argument, err2 := rawjson.Decode([]byte(test.argument))
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		run := &quickRun{Quick: &Quick{definition}, left: maxQuickSteps}
+		if got := run.judge(definition, argument); got == valid || run.left >= 0 {
+			t.Errorf("%.30s: %d, %d steps are left", test.definition, got, run.left)
 		}
 	}
 }

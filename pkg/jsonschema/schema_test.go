@@ -190,13 +190,13 @@ func TestUnknownParameters(t *testing.T) {
 	}
 }
 
-// A name of another alternative is known, and still does not go with this one.
 func TestUnknownNameBelowPropertyOfTwoParts(t *testing.T) {
 	const part = `{"properties":{"a":{"properties":{"b":{}}}}}`
 	_, unknown := texts(t, `{"allOf":[`+part+`,`+part+`]}`, `{"a":{"c":1}}`)
 	wantTexts(t, "unknown", unknown, []string{"unknown parameter 'a.c' (known: b)"})
 }
 
+// A name of another alternative is known, and still does not go with this one.
 func TestNameOfAnotherAlternative(t *testing.T) {
 	problems, unknown := texts(t, `{"oneOf":[
 		{"properties":{"a":{}},"required":["a"],"additionalProperties":false},
