@@ -37,7 +37,7 @@ func TestInitOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	term = onTerminalIn(t, folder, append(homeVariables(t.TempDir()), "NO_COLOR=1"), "init")
-	term.typing(`or press Enter:\r\n> $`, "node 'my notes.js'\n")
+	term.typing(`or press Enter for none:\r\n> $`, "node 'my notes.js'\n")
 	term.end(0)
 	got, err = os.ReadFile(filepath.Join(folder, "toolx.yaml"))
 	want := initialConfig + "servers:\n  server:\n    command: node\n    args: [\"my notes.js\"]\n    cwd: .\n"
@@ -66,7 +66,7 @@ func TestInitTrustsWhatAPersonHasSeen(t *testing.T) {
 		`{"name": "s", "scripts": {"start": "x\nadd it as s? \u001b[2J"}, "dependencies": {"fastmcp": "3"}}`)
 	term = onTerminalIn(t, folder, env, "init")
 	term.typing(`\n  \| it runs x(?s).*\n  \| add it as s\? [^\x1b]*\r\nadd it as s\? \[y\]es, \[n\]o: $`, "n\n",
-		`or press Enter:\r\n> $`, "\n")
+		`or press Enter for none:\r\n> $`, "\n")
 	term.end(0)
 }
 

@@ -173,7 +173,8 @@ func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
 		return nil, err
 	}
 	defer release()
-	r.tools.Out.Say("no server was found; type a command that starts one, such as node dist/index.js, or press Enter:")
+	r.tools.Out.Say("no server was found; type a command that starts one, such as node dist/index.js, " +
+		"or press Enter for none:")
 	fmt.Fprint(r.tools.Out.Live, "> ")
 	typed, err := r.tools.Keyboard.Line(ctx)
 	if err != nil {

@@ -216,7 +216,8 @@ func loadZone(name string) (*time.Location, error) {
 	if near := nearestZones(name, known); len(near) > 0 {
 		return nil, fmt.Errorf("unknown time zone %q: did you mean %s?", name, strings.Join(near, ", "))
 	}
-	return nil, fmt.Errorf("unknown time zone %q: use an IANA name such as Europe/Berlin, or +02:00", name)
+	return nil, fmt.Errorf("unknown time zone %q: use an IANA name such as Europe/Berlin\n"+
+		"UTC, local and offsets such as +02:00 are also accepted", name)
 }
 
 // nearestZones also finds a zone by its city: Berlin means Europe/Berlin.

@@ -53,7 +53,8 @@ func (c clock) read(raw json.RawMessage) (time.Time, error) {
 		return t.In(c.zone), err
 	}
 	return time.Time{}, fmt.Errorf(
-		"cannot read the time %q: write it as 2026-03-01 12:00, or set its input_format", text)
+		"cannot read the time %q: write it as 2026-03-01 12:00, or set input_format\n"+
+			"2026-03-01 and 2026-03-01T12:00:00Z are also accepted", text)
 }
 
 // readWord reads now, and the words for days, each of which means its midnight.
@@ -112,7 +113,8 @@ func usualLayouts() []string {
 // formatTime formats t by a strftime pattern.
 func formatTime(t time.Time, format string) (string, error) {
 	if !strings.Contains(format, "%") {
-		return "", fmt.Errorf("the format %q has no part of a time: use a strftime pattern such as %%d.%%m.%%Y", format)
+		return "", fmt.Errorf(
+			"the format %q has no part of a time: use a strftime pattern such as %%d.%%m.%%Y %%H:%%M", format)
 	}
 	return timefmt.Format(t, format), nil
 }

@@ -83,7 +83,8 @@ func constructed(element *node) (*node, error) {
 	if element.Value("schema") != nil || element.Get(pythonSchema).IsObject() || element.Get("lc_kwargs").IsObject() {
 		return without(element, "lc", "type", "id"), nil
 	}
-	return nil, errors.New("a stringified LangChain tool has no schema: export its name and z.toJSONSchema(schema)")
+	return nil, errors.New(
+		"a stringified LangChain tool has no schema: export name, description, z.toJSONSchema(schema)")
 }
 
 // fallback returns the second value if the first is missing, or is a zod schema and the second is not.

@@ -125,7 +125,7 @@ func TestAmbiguous(t *testing.T) {
 // TestUnreadable holds what is said of documents without a readable tool.
 func TestUnreadable(t *testing.T) {
 	for document, want := range map[string]string{
-		`{"lc":1,"type":"not_implemented","id":["langchain","tools","W"]}`: "export its name and z.toJSONSchema",
+		`{"lc":1,"type":"not_implemented","id":["langchain","tools","W"]}`: "export name, description, z.toJSONSchema",
 		`{"name":"w","schema":{"_def":{"typeName":"ZodObject"}}}`:          "z.toJSONSchema",
 		`{"name":"w","schema":{"~standard":{"vendor":"zod"},"def":{}}}`:    "z.toJSONSchema",
 		`{"name":"w","inputSchema":{"def":{"type":"object"},"type":"x"}}`:  "z.toJSONSchema",

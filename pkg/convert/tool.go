@@ -65,7 +65,7 @@ func newCommonFields(name, description, schema *node) (commonFields, error) {
 		return commonFields{}, errors.New("its schema is not an object")
 	case isZod(schema):
 		return commonFields{}, errors.New(
-			"its schema is a zod object: export z.toJSONSchema(schema), or zodToJsonSchema (zod 3)")
+			"its schema is a zod object: export z.toJSONSchema(schema), or with zod 3 zodToJsonSchema")
 	}
 	return found, nil
 }

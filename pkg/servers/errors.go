@@ -130,7 +130,11 @@ func (e *UnreachedError) Unwrap() error {
 // Details returns a line for each server that was not reached, except those whose first failure a Retry has reported.
 func (e *UnreachedError) Details() []string {
 	if e.Alone || e.Owner != "" {
-		return fault.DetailsOf(e.Failed[0].Err)
+		details := fault.DetailsOf(e.Failed[0].Err)
+		if e.Owner != "" {
+			details = append(details, fmt.Sprintf("according to its catalogue, server '%s' has the tool", e.Owner))
+		}
+		return details
 	}
 	var details []string
 	for _, failed := range e.Failed {

@@ -204,7 +204,8 @@ func newErrorData(err error) *errorData {
 	case errors.As(err, &abandoned):
 		return &errorData{Text: abandoned.Why, Facts: abandoned.Printed, Abandoned: true}
 	case errors.As(err, &malformed):
-		return &errorData{Text: exec.PlainJSONError(malformed.Reason).Error(), Malformed: malformed.What}
+		return &errorData{Text: exec.PlainJSONError(malformed.Reason).Error(), Malformed: malformed.What,
+			Fix: fault.HintOf(err)}
 	}
 	return &errorData{Text: err.Error(), Class: fault.KindOf(err), Fix: fault.HintOf(err), Facts: fault.DetailsOf(err)}
 }
@@ -223,7 +224,7 @@ func (e *errorData) Details() []string { return e.Facts }
 // err returns the error as the transport of the server would have returned it.
 func (e *errorData) err() error {
 	if e.Malformed != "" {
-		return &exec.MalformedError{What: e.Malformed, Reason: errors.New(e.Text)}
+		return &exec.MalformedError{What: e.Malformed, Reason: &diagnose.Hinted{Text: e.Text, Fix: e.Fix}}
 	}
 	return e
 }

@@ -148,7 +148,7 @@ func (s *Sessions) check(create bool) error {
 			info.Mode().Perm())
 	}
 	if longest := len(s.path(digestOf(""), ".sock")); longest > longestSocket {
-		return fmt.Errorf("%s is too long for a socket (%d bytes, at most %d); set XDG_RUNTIME_DIR",
+		return fmt.Errorf("%s is too long for a socket (%d bytes, at most %d); shorten XDG_RUNTIME_DIR",
 			s.Folder, longest, longestSocket)
 	}
 	return nil

@@ -409,6 +409,14 @@ func (e *Hinted) Unwrap() error { return e.Err }
 // Hint says what to do about it.
 func (e *Hinted) Hint() string { return e.Fix }
 
+// TooLarge returns the reason for not reading a message of more than limit bytes.
+func TooLarge(what string, limit int64) error {
+	return &Hinted{
+		Text: fmt.Sprintf("%s is over the limit of %s (maxMessage)", what, exec.Bytes(limit)),
+		Fix:  "raise maxMessage in the config, in the server's entry or under defaults",
+	}
+}
+
 // Revision says what is wrong with the revision in an answer to initialize; Err is the server's own.
 type Revision struct{ Hinted }
 

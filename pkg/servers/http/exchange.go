@@ -19,6 +19,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
@@ -171,8 +172,7 @@ func (a *answer) take() error {
 	}
 	body, err := readCapped(response.Body, a.max)
 	if errors.Is(err, errTooLarge) {
-		return rpc.Malformed(out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s (maxMessage)", exec.Bytes(a.max))).Err
+		return rpc.Malformed(out.waiting.Method, diagnose.TooLarge("it", a.max)).Err
 	}
 	if err != nil {
 		broken := a.unusable(a.request, response, body)

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
 	"time"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
@@ -178,8 +177,7 @@ func (a *answer) brokenStream(err error) error {
 		return a.request.Context().Err()
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return rpc.Malformed(a.out.waiting.Method,
-			fmt.Errorf("it is over the limit of %s (maxMessage)", exec.Bytes(a.max))).Err
+		return rpc.Malformed(a.out.waiting.Method, diagnose.TooLarge("it", a.max)).Err
 	}
 	reason := "the server ended the stream before it"
 	if !errors.Is(err, io.EOF) {

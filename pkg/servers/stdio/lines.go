@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
@@ -21,8 +20,7 @@ func (t *Transport) takeFinding(f wire.Finding) {
 	t.Bus.Emit(f.Event(t.Server, t.Phase(), t.Process.Started))
 	switch {
 	case f.Class == wire.ClassTooLong && wire.BeginsMessage(f.Text):
-		t.failLost(f, fmt.Errorf("line %d is over the limit of %s (maxMessage)",
-			f.Number, exec.Bytes(t.max)))
+		t.failLost(f, diagnose.TooLarge(fmt.Sprintf("line %d", f.Number), t.max))
 	case f.Class == wire.ClassBroken && f.End != wire.EndEOF:
 		// At the end of stdout, the server's exit says more than half a message does.
 		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.Number, f.Syntax))
