@@ -51,7 +51,7 @@ build: bin/lazy/go.mod ## build bin/toolx
 
 # Some modules delay their work to its first use; release/lazyinit explains. Without it toolx works too.
 bin/lazy/go.mod: go.mod go.sum $(wildcard release/lazyinit/*.go)
-	$(GO) run ./release/lazyinit bin/lazy
+	GOOS= GOARCH= $(GO) run ./release/lazyinit bin/lazy
 
 test-fast: ## run the fast tests, without npm, sessions and the race detector (two minutes)
 	$(GO) test -short ./...

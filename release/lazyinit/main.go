@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,13 +97,10 @@ func prepare(folder string, modules []module) error {
 
 // copyTo copies the module to a folder, and edits it there.
 func (m module) copyTo(target string) error {
-	out, err := exec.Command("go", "mod", "download", "-json", m.path).Output()
-	if err != nil {
-		return fmt.Errorf("go mod download: %w", err)
-	}
-	var cached struct{ Dir string }
-	if err := json.Unmarshal(out, &cached); err != nil {
-		return err
+	out, failed := exec.Command("go", "mod", "download", "-json", m.path).Output()
+	var cached struct{ Dir, Error string }
+	if err := json.Unmarshal(out, &cached); failed != nil || err != nil {
+		return fmt.Errorf("go mod download: %w %s", cmp.Or(failed, err), cached.Error)
 	}
 	edited := map[string][]byte{}
 	for _, folder := range m.folders {
