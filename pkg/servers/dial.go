@@ -23,9 +23,9 @@ type dial struct {
 // dial merges the options over the entry, and both over the defaults.
 func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	o.Server, o.Launch = server, launch
-	o.Attempts = cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts)
-	o.BaseDelay = cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
-	o.StartTimeout = cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout)
+	o.Attempts = cmp.Or(o.Attempts, server.Retry.Attempts, defaultAttempts)
+	o.BaseDelay = cmp.Or(o.BaseDelay, server.Retry.BaseDelay, defaultBaseDelay)
+	o.StartTimeout = cmp.Or(o.StartTimeout, server.StartTimeout, defaultStartTimeout)
 	o.MaxMessage = cmp.Or(server.MaxMessage, o.MaxMessage, wire.DefaultMaxMessage)
 	o.Protocol = cmp.Or(o.Protocol, server.Protocol)
 	o.HTTP.Secret = o.Secret

@@ -13,9 +13,9 @@ import (
 
 // Defaults for connecting (MCP-3); the config and the command line override them.
 const (
-	DefaultAttempts     = 3
-	DefaultBaseDelay    = 2 * time.Second
-	DefaultStartTimeout = 30 * time.Second
+	defaultAttempts     = 3
+	defaultBaseDelay    = 2 * time.Second
+	defaultStartTimeout = 30 * time.Second
 )
 
 // Options say how a Pool connects. For a field with its zero value, the server's entry decides, then the default.

@@ -151,7 +151,7 @@ func (f *Failure) Error() string {
 		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
 	if c := f.Cause(); c != nil && (c.Line == "" || !strings.Contains(text, c.Line)) {
-		text += "; " + f.CauseText(c)
+		text += "; " + f.causeText(c)
 	}
 	return text
 }
@@ -266,8 +266,8 @@ func (f *Failure) known() *cause.Cause {
 	return nil
 }
 
-// CauseText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
-func (f *Failure) CauseText(c *cause.Cause) string {
+// causeText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
+func (f *Failure) causeText(c *cause.Cause) string {
 	switch {
 	case !c.Quotes():
 		return c.What

@@ -39,7 +39,7 @@ func willing() Answers {
 }
 
 // answering is a stage whose session has answers.
-func answering(t *testing.T, answers Answers, args ...string) *stdioStage {
+func answering(t *testing.T, answers Answers, args ...string) *stage {
 	t.Helper()
 	s := newStage(t, serverstest.Ample, args...)
 	s.options.Answers = answers
@@ -67,7 +67,7 @@ func TestLegacyRequestsAreAnswered(t *testing.T) {
 }
 
 // wantStderr wants a line that the server wrote.
-func (s *stdioStage) wantStderr(want string) {
+func (s *stage) wantStderr(want string) {
 	s.t.Helper()
 	var all []string
 	for _, line := range serverstest.Of[wire.StderrLine](s.events) {

@@ -150,15 +150,7 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 
 // Check returns what is wrong with content by the schema, formats included, or nil. A schema that is itself broken
 // checks nothing: the server judges (VAL-3).
-func (e *Elicitation) Check(content json.RawMessage) error { return e.check(content, "") }
-
-// CheckField returns what is wrong with the value of one field, as Check does.
-func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
-	return e.check(rawjson.Build(name, value), name)
-}
-
-// check does what Check does, limited to the field named only unless that is empty.
-func (e *Elicitation) check(content json.RawMessage, only string) error {
+func (e *Elicitation) Check(content json.RawMessage) error {
 	schema, err := e.Form().Compile(context.Background())
 	if err != nil {
 		return nil //nolint:nilerr // see above
@@ -169,9 +161,7 @@ func (e *Elicitation) check(content json.RawMessage, only string) error {
 	}
 	var texts []string
 	for _, problem := range problems {
-		if only == "" || len(problem.Location) > 0 && problem.Location[0] == only {
-			texts = append(texts, problem.String())
-		}
+		texts = append(texts, problem.String())
 	}
 	for _, parameter := range unknown {
 		texts = append(texts, parameter.String())

@@ -13,7 +13,7 @@ import (
 )
 
 // stage is everything between a fake server and a call of its tools.
-type stdioStage struct {
+type stage struct {
 	t        *testing.T
 	events   *serverstest.Events
 	registry *exec.Registry
@@ -22,11 +22,11 @@ type stdioStage struct {
 	session  *Session
 }
 
-// newStdioStage prepares a fake server in the given modes; limit bounds both its start and each call.
-func newStage(t *testing.T, limit time.Duration, args ...string) *stdioStage {
+// newStage prepares a fake server in the given modes; limit bounds both its start and each call.
+func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
 	t.Helper()
 	bus := &exec.Bus{}
-	s := &stdioStage{t: t, events: &serverstest.Events{}, registry: exec.NewRegistry(bus)}
+	s := &stage{t: t, events: &serverstest.Events{}, registry: exec.NewRegistry(bus)}
 	bus.Subscribe(s.events.Take)
 	s.executor = &exec.Executor{Registry: s.registry, Bus: bus, Defaults: exec.Defaults{Timeout: limit}}
 	s.options = Options{
@@ -37,7 +37,7 @@ func newStage(t *testing.T, limit time.Duration, args ...string) *stdioStage {
 }
 
 // open starts the server; the session is closed when the test ends, and nothing of it is left.
-func (s *stdioStage) open() error {
+func (s *stage) open() error {
 	session, err := Open(context.Background(), stdio.New(stdio.Options{
 		Server: "fake", Bus: s.options.Bus, Launch: s.options.Launch, MaxMessage: s.options.MaxMessage,
 		StderrDir: s.t.TempDir(),
@@ -52,10 +52,10 @@ func (s *stdioStage) open() error {
 }
 
 // close ends the session, by force where it does not end at once.
-func (s *stdioStage) close() { s.closeWithin(time.Second) }
+func (s *stage) close() { s.closeWithin(time.Second) }
 
 // closeWithin ends the session, by force where that takes longer than limit.
-func (s *stdioStage) closeWithin(limit time.Duration) {
+func (s *stage) closeWithin(limit time.Duration) {
 	if s.session == nil {
 		return
 	}
@@ -65,6 +65,6 @@ func (s *stdioStage) closeWithin(limit time.Duration) {
 }
 
 // call runs one tool through the Executor.
-func (s *stdioStage) call(tool, arguments string) *exec.Result {
+func (s *stage) call(tool, arguments string) *exec.Result {
 	return s.executor.Call(context.Background(), exec.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
 }

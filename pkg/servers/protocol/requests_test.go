@@ -19,7 +19,7 @@ func eras() map[string][]string {
 }
 
 // opened is a stage with an open session.
-func opened(t *testing.T, args ...string) *stdioStage {
+func opened(t *testing.T, args ...string) *stage {
 	t.Helper()
 	s := newStage(t, serverstest.Ample, args...)
 	if err := s.open(); err != nil {

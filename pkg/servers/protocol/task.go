@@ -19,10 +19,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// TasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
+// tasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
 // 2025-11-25 has tasks of its own (basic/utilities/tasks), which the client asks for. What both have in common is done
 // in one place.
-const TasksExtension = "io.modelcontextprotocol/tasks"
+const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // taskTTL is how long a server is asked to keep what a task gives, in milliseconds.
 const taskTTL = "3600000"
@@ -337,7 +337,7 @@ func withTasks(capabilities mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if extensions == nil {
 		extensions = make(map[string]any)
 	}
-	extensions[TasksExtension] = struct{}{}
+	extensions[tasksExtension] = struct{}{}
 	capabilities.Extensions = extensions
 	return capabilities
 }
