@@ -212,13 +212,14 @@ func (l *lookup) beginOwners(ctx context.Context) map[string]*opening {
 // known from when they were last asked, and those of whose tools one has a name that begins alike, as a server has that
 // passes on the tools of others. It says which are left out, and returns their tools.
 func (l *lookup) mayHave(beginning string) (names []string, others []*exec.Tool) {
+	set := l.pool.known() // which Change may replace
 	if l.pool.options.Memory == nil {
-		return l.pool.known().order, nil
+		return set.order, nil
 	}
 	var left []string
-	for _, server := range l.pool.known().order {
-		definitions, known := l.pool.options.Memory.Kept(l.pool.known().entries[server].server)
-		tools := protocol.DescribeTools(l.pool.known().entries[server].server, definitions)
+	for _, server := range set.order {
+		definitions, known := l.pool.options.Memory.Kept(set.entries[server].server)
+		tools := protocol.DescribeTools(set.entries[server].server, definitions)
 		begins := func(tool *exec.Tool) bool { return strings.HasPrefix(tool.Plain, beginning) }
 		if !known || slices.ContainsFunc(tools, begins) {
 			names = append(names, server)

@@ -122,15 +122,16 @@ func Disabled(server *config.Server) *fault.UsageError {
 // Known returns nil if name is that of a server that can be opened. Otherwise it returns a *fault.UsageError that says
 // whether the server is disabled or missing from the config.
 func (p *Pool) Known(name string) error {
+	known := p.known() // which Change may replace
 	switch {
-	case p.known().entries[name] != nil:
+	case known.entries[name] != nil:
 		return nil
-	case p.known().off[name] != nil:
-		return Disabled(p.known().off[name])
+	case known.off[name] != nil:
+		return Disabled(known.off[name])
 	}
 	return &fault.UsageError{
 		Message: "no server named '" + name + "'",
-		Fix:     "the config has: " + strings.Join(p.known().order, ", "),
+		Fix:     "the config has: " + strings.Join(known.order, ", "),
 		Server:  name,
 	}
 }
@@ -321,15 +322,15 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 }
 
 // beginAll starts opening the named servers but for those that have been begun already, and returns the openings in the
-// order of names.
+// order of names. A server that Change has removed meanwhile is left out.
 func (p *Pool) beginAll(ctx context.Context, names []string, begun map[string]*opening) []*opening {
 	openings := make([]*opening, 0, len(names))
 	for _, name := range names {
-		o := begun[name]
-		if o == nil {
-			o = p.begin(ctx, p.known().entries[name], true)
+		if o := begun[name]; o != nil {
+			openings = append(openings, o)
+		} else if e := p.known().entries[name]; e != nil {
+			openings = append(openings, p.begin(ctx, e, true))
 		}
-		openings = append(openings, o)
 	}
 	return openings
 }

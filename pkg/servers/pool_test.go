@@ -295,3 +295,14 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+// A server that a change of the config has removed is missing, and the others are opened.
+func TestOpeningARemovedServer(t *testing.T) {
+	t.Parallel()
+	pool, _ := fakePool(t, protocol.Answers{}, "good", "kept")
+	defer pool.Close(context.Background())
+	opened, err := pool.OpenTried(t.Context(), "removed", "kept")
+	if err != nil || len(opened) != 1 || opened[0].Server != "kept" || opened[0].Err != nil {
+		t.Errorf("%+v, %v", opened, err)
+	}
+}
