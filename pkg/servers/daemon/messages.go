@@ -204,8 +204,10 @@ func newErrorData(err error) *errorData {
 	case errors.As(err, &abandoned):
 		return &errorData{Text: abandoned.Why, Facts: abandoned.Printed, Abandoned: true}
 	case errors.As(err, &malformed):
-		return &errorData{Text: exec.PlainJSONError(malformed.Reason).Error(), Malformed: malformed.What,
-			Fix: fault.HintOf(err)}
+		return &errorData{
+			Text: exec.PlainJSONError(malformed.Reason).Error(), Malformed: malformed.What,
+			Fix: fault.HintOf(err),
+		}
 	}
 	return &errorData{Text: err.Error(), Class: fault.KindOf(err), Fix: fault.HintOf(err), Facts: fault.DetailsOf(err)}
 }
