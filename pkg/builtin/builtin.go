@@ -342,7 +342,7 @@ func decode(request exec.Request, into any) error {
 const echoDefinition = `{
 	"name": "echo",
 	"title": "Echo",
-	"description": "Returns its arguments unchanged, as {\"echo\": arguments}. Any arguments are accepted. Useful to see what reaches a tool.",
+	"description": "Returns its arguments unchanged, as {\"echo\": arguments}. Accepts any arguments. Useful for checking what reaches a tool.",
 	"inputSchema": {"type": "object", "additionalProperties": true},
 	"annotations": {"title": "Echo", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`

@@ -22,17 +22,17 @@ import (
 const datetimeDefinition = `{
 	"name": "datetime",
 	"title": "Date and time",
-	"description": "Returns the current time, or reads a given time, in any time zone; adds or subtracts a duration; formats; and measures the time until another moment. Without arguments: now, in the local zone.",
+	"description": "Returns the current time, or a given time, in any time zone. Can add or subtract a duration, format the time, and measure the time until another one. Default: now, in the local time zone.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"timezone": {"type": "string", "description": "Zone of the answer, and of a time without one: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
-			"time": {"type": ["string", "number"], "description": "The time to start from: RFC 3339 (2026-03-01T12:00:00Z), 2026-03-01, 2026-03-01 12:00, an RFC 1123 date, seconds or milliseconds since 1970, now, today, tomorrow or yesterday. Default: now"},
-			"input_format": {"type": "string", "description": "How to read time if it has another form: a strptime pattern (%d.%m.%Y)"},
+			"timezone": {"type": "string", "description": "Time zone of the result, and of time if it has none: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
+			"time": {"type": ["string", "number"], "description": "Start time: RFC 3339 (2026-03-01T12:00:00Z), 2026-03-01, 2026-03-01 12:00, an RFC 1123 date, seconds or milliseconds since 1970, now, today, tomorrow or yesterday. Default: now"},
+			"input_format": {"type": "string", "description": "Format of time if it is none of these: a strptime pattern (%d.%m.%Y)"},
 			"add": {"type": "string", "description": "Duration to add: 1h30m, 2 days, -3 months or 1 year 2 weeks"},
-			"subtract": {"type": "string", "description": "Duration to subtract, written as for add"},
-			"until": {"type": ["string", "number"], "description": "Another time, in the same forms: difference in the answer is the time until then"},
-			"format": {"type": "string", "description": "Format of formatted in the answer: a strftime pattern (%A, %d %B %Y)"}
+			"subtract": {"type": "string", "description": "Duration to subtract, in the same format as add"},
+			"until": {"type": ["string", "number"], "description": "End time, in the same formats as time; the result then includes the difference"},
+			"format": {"type": "string", "description": "Format of the result's formatted member: a strftime pattern (%A, %d %B %Y)"}
 		}
 	},
 	"annotations": {"title": "Date and time", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}

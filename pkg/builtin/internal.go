@@ -19,8 +19,8 @@ const listToolsDefinition = `{
 		"type": "object",
 		"properties": {
 			"server": {"type": "string", "description": "Only the tools of this server"},
-			"pattern": {"type": "string", "description": "Only tools whose name contains this text, or matches it as a glob (*_device), whatever the case"},
-			"definitions": {"type": "boolean", "default": false, "description": "Whether to include each tool's whole MCP definition, with its schema"}
+			"pattern": {"type": "string", "description": "Only tools whose name contains this text or matches this glob (*_device); case-insensitive"},
+			"definitions": {"type": "boolean", "default": false, "description": "Include each tool's complete MCP definition, with its schema"}
 		}
 	},
 	"annotations": {"title": "List tools", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
@@ -29,7 +29,7 @@ const listToolsDefinition = `{
 const listServersDefinition = `{
 	"name": "list_servers",
 	"title": "List servers",
-	"description": "Lists the configured MCP servers and their status. Starts no server.",
+	"description": "Lists the configured MCP servers and their status, without starting any.",
 	"inputSchema": {"type": "object", "properties": {}},
 	"annotations": {"title": "List servers", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
@@ -37,7 +37,7 @@ const listServersDefinition = `{
 const describeToolDefinition = `{
 	"name": "describe_tool",
 	"title": "Describe a tool",
-	"description": "Returns everything about one tool: its description, annotations, and the JSON Schema of its parameters.",
+	"description": "Returns one tool's description, annotations and parameter schema (JSON Schema).",
 	"inputSchema": {
 		"type": "object",
 		"properties": {

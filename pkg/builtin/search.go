@@ -21,22 +21,22 @@ import (
 const searchDefinition = `{
 	"name": "search",
 	"title": "Search in files",
-	"description": "Finds text in the files below a folder, line by line. Skips what git ignores (outside of a repository: node_modules), hidden files, binary files, files over 10 MiB, and symbolic links. Works without a network.",
+	"description": "Searches the files in a folder for text, line by line. Skips files that git ignores (outside a repository: node_modules), hidden files, binary files, files over 10 MiB, and symbolic links. Needs no network.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"query": {"type": "string", "minLength": 1, "description": "The text to find, or a regular expression where regex is true", "examples": ["TODO"]},
+			"query": {"type": "string", "minLength": 1, "description": "Text to find, or a regular expression if regex is true", "examples": ["TODO"]},
 			"path": {"type": "string", "default": ".", "description": "Folder or file to search"},
-			"regex": {"type": "boolean", "default": false, "description": "Whether query is a regular expression (RE2 syntax)"},
-			"case_sensitive": {"type": "boolean", "default": false, "description": "Whether upper and lower case differ"},
+			"regex": {"type": "boolean", "default": false, "description": "Treat query as a regular expression (RE2 syntax)"},
+			"case_sensitive": {"type": "boolean", "default": false, "description": "Match case"},
 			"glob": {
-				"description": "Only files that match, such as *.go, *.{ts,tsx} or src/**; one that begins with ! leaves files out. A glob with a slash is about the path below the folder, else about the name",
+				"description": "Only files that match, such as *.go, *.{ts,tsx} or src/**; a leading ! excludes files. A glob with a slash is matched against the path below the folder, any other against the file name",
 				"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 			},
-			"max_results": {"type": "integer", "default": 100, "minimum": 1, "maximum": 1000, "description": "Number of matching lines after which to stop"},
-			"context": {"type": "integer", "default": 0, "minimum": 0, "maximum": 20, "description": "Number of lines to show before and after each match"},
-			"hidden": {"type": "boolean", "default": false, "description": "Whether to search files and folders whose name begins with a dot (.git never is)"},
-			"ignored": {"type": "boolean", "default": false, "description": "Whether to search what git ignores, or node_modules"}
+			"max_results": {"type": "integer", "default": 100, "minimum": 1, "maximum": 1000, "description": "Maximum number of matching lines"},
+			"context": {"type": "integer", "default": 0, "minimum": 0, "maximum": 20, "description": "Number of lines before and after each match"},
+			"hidden": {"type": "boolean", "default": false, "description": "Search files and folders whose name begins with a dot (never .git)"},
+			"ignored": {"type": "boolean", "default": false, "description": "Search files that git ignores, and node_modules"}
 		},
 		"required": ["query"]
 	},

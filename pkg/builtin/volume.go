@@ -20,13 +20,13 @@ import (
 const volumeDefinition = `{
 	"name": "volume",
 	"title": "System volume",
-	"description": "Reads the volume of the system's default output, or sets it: to a level, by a change, or muted and unmuted. Without arguments it only reads. Answers with the level (percent) and whether it is muted.",
+	"description": "Returns the volume of the system's default audio output (level in percent, and whether it is muted), after setting it to a level, changing it, or muting or unmuting it. Without arguments, changes nothing.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"level": {"type": "integer", "minimum": 0, "maximum": 100, "description": "The level to set, in percent"},
-			"change": {"type": "integer", "minimum": -100, "maximum": 100, "description": "How much louder, or, if negative, quieter, in percent; the level stays within 0 and 100"},
-			"mute": {"type": "boolean", "description": "Whether the output is to be muted"}
+			"level": {"type": "integer", "minimum": 0, "maximum": 100, "description": "Level to set, in percent"},
+			"change": {"type": "integer", "minimum": -100, "maximum": 100, "description": "Percentage points to add, negative to lower the volume; the level stays between 0 and 100"},
+			"mute": {"type": "boolean", "description": "Mute (true) or unmute (false) the output"}
 		},
 		"not": {"required": ["level", "change"]}
 	},
