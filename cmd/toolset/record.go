@@ -47,8 +47,7 @@ func (a *Opener) RecordTrace() error {
 	if err != nil {
 		return fault.Usage("--trace-file: "+err.Error(), "name a file that can be written")
 	}
-	a.Bus.Subscribe(frames(file.write))
-	a.Bus.Subscribe(file.takeOther)
+	a.Bus.Subscribe(file.write)
 	a.OnClose(func(ctx context.Context) {
 		if err := file.close(ctx); err != nil {
 			a.Out.Log.Warn("the trace file is incomplete: " + err.Error())
