@@ -149,6 +149,6 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 		lines[i] = " " + line
 	}
 	block := theme.Block(lines, wide-2, len(lines))
-	title := theme.Paint(d.role, d.title)
-	return theme.Box(d.role, title, block, wide, len(lines)+2, d.list.Extent()), d.place.x, d.place.y
+	frame := pane.Frame{Title: " " + theme.Paint(d.role, d.title), Role: d.role, Extent: d.list.Extent()}
+	return theme.Framed(frame, block, wide, len(lines)+2), d.place.x, d.place.y
 }

@@ -26,42 +26,44 @@ const (
 const (
 	minWidth    = 40
 	minHeight   = 12
-	leastWidth  = 20 // of a pane that the user has made smaller
 	mediumWidth = 80
 	wideWidth   = 150
 	// roomyWidth is the minimum width for panes to have a left margin.
-	roomyWidth  = 110
-	leastResult = 4 // rows of the result, with its border
-	// stackHeight is the minimum height of a medium screen for the watch pane to appear beside the others.
-	stackHeight = 20
+	roomyWidth = 110
+	// headerHeight is the minimum height of a screen with a header.
+	headerHeight = 18
 )
 
-// headerHeight is the minimum height of a screen with a header.
-const headerHeight = 18
+// The sizes of panes, with their borders.
+const (
+	leastWidth  = 20
+	leastHeight = 3
+	leastResult = 4
+	leastTree   = 24
+	mostTree    = 40
+)
 
-// foldHeight is the height below which an empty watch pane is folded.
-const foldHeight = 30
-
-// arrangement is what the layout depends on besides the size.
+// arrangement is what the layout depends on besides the size. Rows are those within borders.
 type arrangement struct {
-	focus  area
-	zoomed bool // the pane with focus has the whole screen
-	result bool // there is a result to show
-	other  bool // the page is not about the result
-	watch  bool // the user wants to see the watch pane
-	empty  bool // the watch pane has nothing to show
-	finds  bool // the finder replaces the tree
-	wants  int  // how many rows the page can use within its border; 0 if unknown
-	grown  sizes
+	focus    area
+	zoomed   bool // the pane with focus has the whole screen
+	result   bool // there is a result to show
+	other    bool // the page is not about the result
+	watch    bool // the user wants to see the watch pane
+	finds    bool // the finder replaces the tree
+	names    int  // how many columns the tree can use
+	form     int  // how many rows the page can use; 0 if unknown
+	timeline int  // how many rows the watch pane can use
+	grown    sizes
 }
 
 // sizes are how many cells each pane is larger than its default size: the tree in width, the result in height, the
 // watch pane in whichever differs. The page gets the rest.
 type sizes [areas]int
 
-// layout is the position of each pane, with its border. Neighbours share the border between them. A pane of one row is
-// folded: only its title is visible, in the border above it. The first line is the header, the last one the status
-// line. A narrow screen shows one pane at a time, below a line of tabs.
+// layout is the position of each pane, with its border. A pane of one row is folded: only its title is visible. The
+// first line is the header, the last one the status line. A narrow screen shows one pane at a time, below a line of
+// tabs.
 type layout struct {
 	header rect
 	tabs   rect
@@ -84,7 +86,7 @@ func (l *layout) inside(a area) rect {
 	return rect{r.x + 1 + l.margin, r.y + 1, r.w - 2 - l.margin, r.h - 2}
 }
 
-// arrange lays the panes out. They overlap on their borders only, and fill the screen.
+// arrange lays the panes out. They fill the screen.
 func arrange(width, height int, a arrangement) layout {
 	l := layout{status: rect{0, height - 1, width, 1}, grown: a.grown}
 	body := rect{0, 0, width, height - 1}
@@ -92,77 +94,68 @@ func arrange(width, height int, a arrangement) layout {
 		l.margin = 1
 	}
 	if height >= headerHeight {
-		l.header = rect{0, 0, width, 1}
-		body = rect{0, 1, width, height - 2}
+		l.header, body = body.cutTop(1)
 	}
-	switch {
-	case width < mediumWidth || a.zoomed:
-		l.tabs = rect{0, body.y, width, 1}
-		l.panes[a.focus] = rect{0, body.y + 1, width, body.h - 1}
-	case a.finds:
+	if width < mediumWidth || a.zoomed {
+		l.tabs, l.panes[a.focus] = body.cutTop(1)
+		return l
+	}
+	if a.finds {
 		l.panes[areaTree], l.panes[areaPage] = body.cutLeft(body.w * 6 / 10)
-	case width < wideWidth:
-		l.medium(body, a)
-	default:
-		l.wide(body, a)
+		return l
 	}
+	names := max(leastTree, min(a.names+2+l.margin, mostTree+l.margin))
+	tree, right := body.cutLeft(l.size(areaTree, names, leastWidth, body.w-2*leastWidth))
+	l.panes[areaTree] = tree
+	switch {
+	case !a.watch:
+	case width < wideWidth:
+		right, l.panes[areaWatch] = right.cutTop(right.h - l.timeline(body.h, a))
+	default:
+		column := l.size(areaWatch, right.w*45/100, leastWidth, right.w-leastWidth)
+		right, l.panes[areaWatch] = right.cutLeft(right.w - column)
+	}
+	l.stack(right, a)
 	return l
 }
 
-// medium has the tree on the left, and page, result and watch stacked.
-func (l *layout) medium(body rect, a arrangement) {
-	tree, right := body.cutLeft(l.size(areaTree, max(26, body.w*3/10), leastWidth, body.w-leastWidth))
-	l.panes[areaTree] = tree
-	if a.watch {
-		share := body.h * 3 / 10
-		if a.focus == areaWatch {
-			share = body.h * 6 / 10
-		}
-		if a.focus != areaWatch && (body.h < stackHeight || a.empty && body.h < foldHeight) {
-			share = 1
-		} else {
-			share = l.size(areaWatch, max(5, share), 5, body.h-3)
-		}
-		right, l.panes[areaWatch] = right.cutBottom(share)
-	}
-	l.stack(right, a)
-}
-
-// wide has the watch pane as a column on the right.
-func (l *layout) wide(body rect, a arrangement) {
-	tree, rest := body.cutLeft(l.size(areaTree, max(32, body.w*2/10), leastWidth, body.w-2*leastWidth))
-	l.panes[areaTree] = tree
-	if a.watch {
-		var watch rect
-		rest, watch = rest.cutRight(l.size(areaWatch, rest.w*45/100, leastWidth, rest.w-leastWidth))
-		l.panes[areaWatch] = watch
-	}
-	l.stack(rest, a)
-}
-
-// stack puts the result below the page. The one with the focus gets more room, and the result also gets what the page
-// cannot use. If the page is about something else, the result shrinks to its first rows. If there is room for only one,
-// it shows the result, unless the page has the focus.
-func (l *layout) stack(r rect, a arrangement) {
-	const least = 3 + 4 - 1 // rows of both, with their borders
+// timeline returns the height of the watch pane below the others: that of its content, up to its share, which is larger
+// while it has the focus.
+func (l *layout) timeline(height int, a arrangement) int {
+	share := height * 3 / 10
 	switch {
-	case !a.result, r.h < least && a.focus == areaPage:
+	case a.focus == areaWatch:
+		share = height * 6 / 10
+	case a.timeline == 0 || share < leastHeight+1:
+		return 1
+	}
+	return l.size(areaWatch, min(a.timeline+2, share), leastHeight, height-leastHeight)
+}
+
+// stack puts the result below the page, which gets the rows that it can use, up to its share. If the page is about
+// something else, the result shrinks to its first rows. If there is room for only one, it shows the result, unless the
+// page has the focus.
+func (l *layout) stack(r rect, a arrangement) {
+	switch {
+	case !a.result, r.h < leastHeight+leastResult && a.focus == areaPage:
 		l.panes[areaPage] = r
 		return
-	case r.h < least:
+	case r.h < leastHeight+leastResult:
 		l.panes[areaResult] = r
 		return
 	}
-	share := r.h * 45 / 100
-	if a.focus == areaResult {
-		share = r.h * 65 / 100
+	page := r.h * 55 / 100
+	switch {
+	case a.focus == areaResult:
+		page = r.h * 35 / 100
+	case a.other:
+		page = r.h - leastResult
 	}
-	if a.other && a.focus != areaResult {
-		share = leastResult
-	} else if a.wants > 0 && a.focus != areaPage && a.focus != areaTree { // where the page changes with every key
-		share = max(share, r.h-a.wants-1)
+	if a.form > 0 {
+		page = min(page, a.form+2)
 	}
-	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(l.size(areaResult, share, leastResult, r.h-2))
+	result := l.size(areaResult, r.h-page, leastResult, r.h-leastHeight)
+	l.panes[areaPage], l.panes[areaResult] = r.cutTop(r.h - result)
 }
 
 // column reports whether the watch pane is a column, beside the others.
@@ -197,18 +190,10 @@ func (l *layout) beyond(a area, x, y int) int {
 	return r.y - y
 }
 
-// cutLeft cuts off w columns. The last of them is also the first of the rest: the shared border.
 func (r rect) cutLeft(w int) (left, rest rect) {
-	w = min(w, r.w)
-	return rect{r.x, r.y, w, r.h}, rect{r.x + w - 1, r.y, r.w - w + 1, r.h}
+	return rect{r.x, r.y, w, r.h}, rect{r.x + w, r.y, r.w - w, r.h}
 }
 
-func (r rect) cutRight(w int) (rest, right rect) {
-	w = min(w, r.w)
-	return rect{r.x, r.y, r.w - w + 1, r.h}, rect{r.x + r.w - w, r.y, w, r.h}
-}
-
-func (r rect) cutBottom(h int) (rest, bottom rect) {
-	h = min(h, r.h)
-	return rect{r.x, r.y, r.w, r.h - h + 1}, rect{r.x, r.y + r.h - h, r.w, h}
+func (r rect) cutTop(h int) (top, rest rect) {
+	return rect{r.x, r.y, r.w, h}, rect{r.x, r.y + h, r.w, r.h - h}
 }

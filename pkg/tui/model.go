@@ -37,9 +37,8 @@ type model struct {
 	focus         area
 	zoomed        bool
 	grown         sizes
-	frame         *pane.Frame // of the screen that was drawn last
-	dragged       area        // whose border the mouse moves, areas if it moves none
-	watching      bool        // the user wants to see the watch pane
+	dragged       area // whose border the mouse moves, areas if it moves none
+	watching      bool // the user wants to see the watch pane
 	ticking       bool
 
 	tree  *tree
@@ -75,7 +74,6 @@ func newModel(ctx context.Context, options Options) *model {
 	s := newShared(ctx, options, true)
 	m := &model{
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
-		frame:  s.theme.NewFrame(0, 0),
 		wanted: options.Start,
 		tree:   newTree(s),
 		watch: watch.New(s.theme, watch.Options{

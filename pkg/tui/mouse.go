@@ -1,10 +1,7 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/pane"
 )
@@ -42,11 +39,10 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane at a place of the screen, and the rectangle of its content; areas if there is none. A border
-// that panes share belongs to the pane whose title it may contain.
+// paneAt returns the pane at a place of the screen, and the rectangle of its content; areas if there is none.
 func (m *model) paneAt(x, y int) (area, rect) {
 	l := m.layout()
-	for i, r := range slices.Backward(l.panes[:]) {
+	for i, r := range l.panes {
 		if r.contains(x, y) {
 			return area(i), l.inside(area(i))
 		}
@@ -83,8 +79,10 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	switch {
 	case local.Y == -1:
 		border := l.panes[a]
-		m.clickTitle(a, at.X-border.x-pane.TitleLeft-1, border.w)
+		m.clickTitle(a, at.X-border.x-pane.TitleLeft-numberWidth, titleRoom(border))
 		return nil
+	case a == areaPage && local.Y == inside.h:
+		return m.clickCallLine(at.X-l.panes[a].x, l.panes[a].w)
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
 		return nil // the border
 	case a == areaResult && m.calls.isOnCancelHint(local, inside.w):
@@ -92,10 +90,9 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return nil
 	case a == areaResult:
 		local.Y-- // the headline
-	case a == areaPage:
-		if do := m.footAt(local, inside); do != nil {
-			return do()
-		}
+	case a == areaPage && local.Y == inside.h-1 && m.page.runnable() && len(m.suggested.values) > 0:
+		m.suggested.take()
+		return nil
 	}
 	return m.parts[a].update(tea.MouseClickMsg(local))
 }
@@ -107,28 +104,22 @@ func (m *model) clickTab(x int) {
 	}
 }
 
-// clickTitle goes to the tab at a column of the title of a pane, for a border of a width.
-func (m *model) clickTitle(a area, x, width int) {
+// clickTitle goes to the tab at a column of the title of a pane.
+func (m *model) clickTitle(a area, x, room int) {
 	switch a {
 	case areaWatch:
-		m.watch.ClickTitle(x, width)
+		m.watch.ClickTitle(x, room)
 	case areaPage:
-		m.page.clickTitle(x, width)
+		m.page.clickTitle(x, room)
 	}
 }
 
-// footAt returns what a click on the last lines of the page does, nil for a click elsewhere.
-func (m *model) footAt(at tea.Mouse, inside rect) func() tea.Cmd {
-	foot := m.foot(inside.w)
-	line := at.Y - (inside.h - len(foot))
-	switch {
-	case line < 0 || line >= len(foot) || at.X >= ansi.StringWidth(foot[line]):
-	case line == len(foot)-1 && m.page.cannotRun() == "":
-		return func() tea.Cmd { return m.do(pane.Find(m.always(), "ctrl+r")) }
-	case line == len(foot)-2 && len(m.suggested.values) > 0:
-		return pane.Do(m.suggested.take)
+// clickCallLine runs the item on the page if a column of the bottom border is on the words that say how.
+func (m *model) clickCallLine(x, width int) tea.Cmd {
+	if hint := m.page.callLine(); m.page.cannotRun() != "" || !m.theme.HintSpan(hint, width).Holds(x) {
+		return nil
 	}
-	return nil
+	return m.do(pane.Find(m.always(), "ctrl+r"))
 }
 
 // clickHint runs the key whose hint is at a column of the status line.

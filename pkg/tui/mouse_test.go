@@ -50,7 +50,7 @@ func (d *driver) wheel(text string, up bool) {
 func TestClickTabs(t *testing.T) {
 	d := drive(t, nil, lamp(t, says("it shines")))
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	for _, tab := range []string{"wire 0", "timing ─", "log 0", "history 0", "stderr 0"} {
+	for _, tab := range []string{"wire 0", "timing", "log 0", "history 0", "stderr 0"} {
 		d.click(tab)
 		if d.m.focus != areaWatch {
 			t.Errorf("a click on %s gives the focus to %s", tab, d.m.focus)
@@ -109,7 +109,7 @@ func TestClickDialog(t *testing.T) {
 	wipe := newTool(t, `{"name":"wipe","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`, says("gone"))
 	d := drive(t, nil, wipe)
 	d.click("wipe")
-	for _, answer := range []string{"n no", "esc close", "tools ─"} {
+	for _, answer := range []string{"n no", "esc close", "1 tools"} {
 		d.press("ctrl+r")
 		d.shows("call wipe?")
 		d.click("This tool may")

@@ -278,28 +278,28 @@ func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
-// title returns the title for a border of a width: the item and its tabs, or the server. spans are the positions of the
-// tabs. If there is no room, it omits the name of the item's server, then the tabs that are not on the screen.
-func (p *page) title(width int) (title string, spans []pane.Span) {
+// title returns the title for a number of cells: the item and its tabs, or the server. spans are the positions of the
+// tabs. If there is too little room, it omits the name of the item's server, then the tabs that are not on the screen.
+func (p *page) title(room int) (title string, spans []pane.Span) {
 	kind := func(text string) string { return p.theme.Paint(pane.Dim, text) }
 	name := func(text string) string { return p.theme.Paint(pane.Strong, render.Safe(text)) }
 	switch {
 	case !p.item.none():
-		return p.itemTitle(width)
+		return p.itemTitle(room)
 	case p.serverList != nil:
 		return name(p.server.name) + " " + kind(p.serverList.name()), nil
 	case p.server != nil && p.server.name != config.AdHocName:
 		return kind("server ") + name(p.server.name), nil
 	case p.server != nil:
 		return name(titleOf(p.server.name)), nil
-	case len(p.welcome(width)) > 0:
+	case len(p.welcome(room)) > 0:
 		return kind("welcome"), nil
 	}
 	return kind("tool"), nil
 }
 
 // itemTitle is the title of an item.
-func (p *page) itemTitle(width int) (title string, spans []pane.Span) {
+func (p *page) itemTitle(room int) (title string, spans []pane.Span) {
 	of, label := "", p.item.label()
 	if p.item.Server != "" {
 		of = p.theme.Paint(pane.Dim, render.Safe(p.item.Server)+" "+p.theme.Glyphs.Dot+" ")
@@ -307,7 +307,6 @@ func (p *page) itemTitle(width int) (title string, spans []pane.Span) {
 	name := p.theme.Paint(pane.Strong, render.Safe(label)) + "  "
 	active := slices.Index(p.tabs(), p.shown())
 	tabs, spans := p.theme.Tabs(pane.Dim, p.tabNames(), active)
-	room := width - 2*pane.TitleLeft - 2
 	heading := of + name
 	if p.theme.Width(heading+tabs) > room {
 		heading = name
@@ -323,9 +322,9 @@ func (p *page) itemTitle(width int) (title string, spans []pane.Span) {
 	return heading + tabs, spans
 }
 
-// clickTitle goes to the tab at a column of the title in a border of a width.
-func (p *page) clickTitle(x, width int) {
-	_, spans := p.title(width)
+// clickTitle goes to the tab at a column of the title in a number of cells.
+func (p *page) clickTitle(x, room int) {
+	_, spans := p.title(room)
 	if tab := pane.At(spans, x); tab >= 0 {
 		p.show(p.tabs()[tab])
 	}
@@ -336,9 +335,8 @@ func (p *page) render(width, height int, foot []string) string {
 	if !p.runnable() {
 		return p.renderTab(width, height)
 	}
-	foot = foot[max(0, len(foot)-max(1, height-1)):] // the last line matters most
-	if height == len(foot) {
-		return p.theme.Block(foot, width, height)
+	if foot = foot[:min(len(foot), height-1)]; len(foot) == 0 {
+		return p.renderTab(width, height)
 	}
 	return p.renderTab(width, height-len(foot)) + "\n" + p.theme.Block(foot, width, len(foot))
 }
@@ -381,19 +379,18 @@ func (p *page) extent() pane.Extent {
 	return p.list.Extent()
 }
 
-// wants returns how many rows the page can use while something else has the focus: for the form, the explanation of a
-// field, and how to call the tool. It is 0 if unknown.
+// wants returns how many rows the page can use: for the form, and the explanation of a field. It is 0 if unknown.
 func (p *page) wants() int {
-	const call, few = 1, 3 // below few fields there is no room to explain one
+	const few = 3 // below few fields there is no room to explain one
 	switch {
 	case !p.item.fillable() || p.shown() != tabForm || p.form.AsJSON():
 		return 0
 	case p.form.Empty():
-		return 1 + call
+		return 1
 	case p.form.Fields() < few:
-		return p.form.Fields() + call
+		return p.form.Fields()
 	}
-	return p.form.Fields() + 1 + call
+	return p.form.Fields() + 1
 }
 
 // runnable reports whether the item can be run from the tab on the screen: its form, or its
@@ -412,8 +409,12 @@ func (p *page) ends() bool {
 	return p.item.fillable() && p.shown() == tabForm && p.cannotRun() == "" && p.form.AtEnd()
 }
 
-// callLine returns the last line of the page: how to run the item, or why that is impossible.
+// callLine returns the hint in the bottom border: how to run the item, or why that is impossible. It is empty if there
+// is nothing to run.
 func (p *page) callLine() string {
+	if !p.runnable() {
+		return ""
+	}
 	if cannot := p.cannotRun(); cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
 	}

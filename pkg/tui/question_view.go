@@ -173,7 +173,8 @@ func (qs *questions) render(q *question, screenWidth, screenHeight int) (box str
 		lines[i] = strings.Repeat(" ", margin) + lines[i]
 	}
 	block := qs.theme.Block(lines, inner+margin, len(lines))
-	box = qs.theme.Box(pane.Accent, qs.title(q), block, width, height, q.list.Extent())
+	frame := pane.Frame{Title: " " + qs.title(q), Role: pane.Accent, Extent: q.list.Extent()}
+	box = qs.theme.Framed(frame, block, width, height)
 	q.drawn.x, q.drawn.y = (screenWidth-width)/2, max(0, (screenHeight-1-height)/2)
 	return box, q.drawn.x, q.drawn.y
 }

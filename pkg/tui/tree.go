@@ -18,14 +18,15 @@ import (
 // tree is the pane of servers and their tools.
 type tree struct {
 	*shared
-	groups []*group
-	list   pane.List
-	rows   []row
-	filter textinput.Model
-	typing bool
-	focus  bool
-	all    int            // how many rows can be found
-	added  map[string]int // scores of the finder, by names
+	groups  []*group
+	list    pane.List
+	rows    []row
+	filter  textinput.Model
+	typing  bool
+	focus   bool
+	all     int            // how many rows can be found
+	longest int            // the width of the longest item
+	added   map[string]int // scores of the finder, by names
 	// letters reports whether the letters of the pattern are found, because no row has its words.
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
@@ -191,10 +192,12 @@ func (t *tree) arrange() {
 		t.rows, t.letters = search(all, t.filter.Value(), t.added)
 		return
 	}
+	t.longest = 0
 	for _, g := range t.groups {
 		if !g.shown() {
 			continue
 		}
+		t.widen(g.tools, 6) // also those of closed groups, so that opening one moves nothing
 		t.rows = append(t.rows, row{group: g})
 		if g.closed {
 			continue
@@ -206,10 +209,20 @@ func (t *tree) arrange() {
 			if s.list != nil && s.list.closed {
 				continue
 			}
+			if s.list != nil {
+				t.widen(s.items, 8)
+			}
 			for _, one := range s.items {
 				t.rows = append(t.rows, row{g, s.list, one})
 			}
 		}
+	}
+}
+
+// widen makes room for items that have a number of cells beside their names.
+func (t *tree) widen(items []item, beside int) {
+	for _, one := range items[:min(len(items), 1000)] {
+		t.longest = max(t.longest, ansi.StringWidth(one.label())+beside)
 	}
 }
 
@@ -362,6 +375,28 @@ func (t *tree) render(width, height int) string {
 		lines = append(lines, t.theme.Paint(pane.Dim, empty))
 	}
 	return t.theme.Block(lines, width, height)
+}
+
+// wants returns how many columns the tree can use.
+func (t *tree) wants() int {
+	width := t.longest
+	for _, r := range t.rows {
+		switch {
+		case r.serverList != nil && r.item.none():
+			width = max(width, t.theme.Width(t.listLine(r.serverList, mostTree)))
+		case r.item.none():
+			width = max(width, t.theme.Width(t.groupLine(r.group, mostTree)))
+		}
+	}
+	return width
+}
+
+// position returns which row is under the cursor.
+func (t *tree) position() string {
+	if len(t.rows) == 0 {
+		return ""
+	}
+	return t.theme.Paint(pane.Dim, fmt.Sprintf("%d of %d", t.list.Cursor+1, len(t.rows)))
 }
 
 // line draws one row.

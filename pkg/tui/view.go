@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,66 +66,39 @@ func (m *model) layout() layout {
 	shown := m.calls.shown
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: shown != nil, watch: m.watching, finds: m.tree.typing,
-		empty: m.watch.Empty(), grown: m.grown, wants: m.page.wants(),
+		names: m.tree.wants(), form: m.page.wants(), timeline: m.watch.Rows(), grown: m.grown,
 		other: shown != nil && m.page.item.key() != shown.item.key(),
 	})
 }
 
-// piece is a part of a row of the screen. Between the pieces of a row is the border.
-type piece struct {
-	x, width int
-	text     string
-}
-
-// compose joins the rows of the screen from its panes and the borders that they share.
+// compose joins the rows of the screen from its panes.
 func (m *model) compose(l layout) string {
-	rows := make([][]piece, m.height)
+	rows := make([]strings.Builder, m.height)
 	place := func(r rect, text string) {
+		if r.empty() {
+			return
+		}
 		for i, line := range strings.Split(text, "\n") {
-			rows[r.y+i] = append(rows[r.y+i], piece{r.x, r.w, line})
+			rows[r.y+i].WriteString(line)
 		}
 	}
-	if !l.header.empty() {
-		place(l.header, m.theme.Fit(m.header(l.header.w), l.header.w))
-	}
-	if !l.tabs.empty() {
-		place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
-	}
-	frame := m.frame
-	frame.Reset(m.width, m.height)
-	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch, m.focus} {
-		if r := l.panes[a]; !r.empty() { // the border of the one with focus is drawn last, over that of its neighbours
-			frame.Outline(r.x, r.y, r.w, r.h, m.border(a))
-		}
-	}
-	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch} { // from left to right
-		r := l.panes[a]
+	place(l.header, m.theme.Fit(m.header(l.header.w), l.header.w))
+	place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
+	for a := range areas { // from left to right
+		r, inside := l.panes[a], l.inside(a)
 		if r.empty() {
 			continue
 		}
-		inside := l.inside(a)
-		title, block, extent := m.renderPane(a, inside, r.w)
-		title = m.theme.Title(title, r.w)
-		place(rect{r.x + pane.TitleLeft, r.y, m.theme.Width(title), 1}, title)
-		if a == m.focus {
-			frame.Sign(r.x+1, r.y, m.theme.Glyphs.Cursor)
+		frame, block := m.renderPane(a, inside, titleRoom(r))
+		if l.margin > 0 {
+			block = " " + strings.ReplaceAll(block, "\n", "\n ")
 		}
-		if !inside.empty() {
-			place(inside, block)
-			frame.Bar(r.x+r.w-1, inside.y, inside.h, extent)
-		}
+		place(r, m.theme.Framed(frame, block, r.w, r.h))
 	}
 	place(l.status, m.renderStatus(l.status.w))
 	lines := make([]string, m.height)
-	for y, row := range rows {
-		slices.SortFunc(row, func(a, b piece) int { return cmp.Compare(a.x, b.x) })
-		var line strings.Builder
-		x := 0
-		for _, p := range row {
-			line.WriteString(frame.Run(y, x, p.x) + p.text)
-			x = p.x + p.width
-		}
-		lines[y] = line.String() + frame.Run(y, x, m.width)
+	for y := range rows {
+		lines[y] = rows[y].String()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -142,24 +114,38 @@ func (m *model) border(a area) pane.Role {
 	return pane.Dim
 }
 
-// renderPane draws a pane, and returns the title for a border of a width, and how much of the pane is visible.
-func (m *model) renderPane(a area, inside rect, border int) (title, block string, extent pane.Extent) {
+// numberWidth is how many cells the number of a pane takes in its title.
+const numberWidth = 2
+
+// titleRoom returns how many cells the title of a pane can take, besides its number.
+func titleRoom(border rect) int { return border.w - pane.AroundTitle - numberWidth }
+
+// renderPane draws the content of a pane, and returns its frame.
+func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, block string) {
 	width, height := inside.w, inside.h
+	frame = pane.Frame{Role: m.border(a), Filled: a == m.focus}
+	title := m.theme.Paint(pane.Dim, a.String())
 	switch a {
 	case areaTree:
-		title = a.String()
 		if m.tree.typing {
-			title = "find"
+			title = m.theme.Paint(pane.Dim, "find")
 		}
-		return m.theme.Paint(pane.Dim, title), m.tree.render(width, height), m.tree.list.Extent()
+		block, frame.Extent, frame.Hint = m.tree.render(width, height), m.tree.list.Extent(), m.tree.position()
 	case areaPage:
-		title, _ = m.page.title(border)
-		block = m.page.render(width, height, m.foot(width))
-		return title, block, m.page.extent()
+		title, _ = m.page.title(room)
+		block, frame.Extent = m.page.render(width, height, m.foot(width)), m.page.extent()
+		frame.Hint = m.page.callLine()
 	case areaResult:
-		return m.theme.Paint(pane.Dim, a.String()), m.calls.render(width, height), m.calls.extent()
+		block, frame.Extent = m.calls.render(width, height), m.calls.extent()
+	default:
+		title = m.watch.Title(room)
+		block, frame.Extent = m.watch.Render(width, height), m.watch.Extent()
 	}
-	return m.watch.Title(border), m.watch.Render(width, height), m.watch.Extent()
+	if frame.Hint == "" {
+		frame.Hint = m.theme.Paint(pane.Dim, frame.Extent.String())
+	}
+	frame.Title = fmt.Sprintf("%d %s", a+1, title)
+	return frame, block
 }
 
 // header returns the line above the panes: the servers and tools, failures, running calls, and the config. It leaves
@@ -210,7 +196,7 @@ func (m *model) header(width int) string {
 	return line
 }
 
-// foot returns the last lines of the page: the subscription's state, the server's suggestions, and how to run the item.
+// foot returns the last lines of the page: the subscription's state, and the server's suggestions.
 func (m *model) foot(width int) []string {
 	if !m.page.runnable() {
 		return nil
@@ -222,7 +208,7 @@ func (m *model) foot(width int) []string {
 	if line := m.suggested.line(width); line != "" {
 		lines = append(lines, line)
 	}
-	return append(lines, m.theme.Cut(m.page.callLine(), width))
+	return lines
 }
 
 // tabs returns the tabs of the panes on a screen that shows one at a time.

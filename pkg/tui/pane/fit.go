@@ -142,28 +142,6 @@ func (t *Theme) Break(text string, width int) []string {
 	return strings.Split(ansi.HardwrapWc(apart(text), width, true), "\n")
 }
 
-// Box draws a border in a role, with a title and a scroll bar, around a block of exactly width-2 by height-2 cells.
-func (t *Theme) Box(role Role, title, block string, width, height int, of Extent) string {
-	frame := t.NewFrame(width, height)
-	frame.Outline(0, 0, width, height, role)
-	frame.Bar(width-1, 1, height-2, of)
-	title = t.Title(title, width)
-	rows := make([]string, 0, height)
-	rows = append(rows, frame.Run(0, 0, TitleLeft)+title+frame.Run(0, TitleLeft+t.Width(title), width))
-	for y, line := range strings.Split(block, "\n") {
-		rows = append(rows, frame.Run(y+1, 0, 1)+line+frame.Run(y+1, width-1, width))
-	}
-	return strings.Join(append(rows, frame.Run(height-1, 0, width)), "\n")
-}
-
-// TitleLeft is the column of a border where its title begins, with a space.
-const TitleLeft = 2
-
-// Title returns a title with spaces around it, as it appears in a border of a width.
-func (t *Theme) Title(title string, width int) string {
-	return " " + t.Cut(title, max(0, width-2*TitleLeft-2)) + " "
-}
-
 // Cache keeps lines that take long to lay out, as long as their source, the width and the theme stay the same. The zero
 // value is empty.
 type Cache[K comparable] struct {

@@ -1,110 +1,90 @@
 package pane
 
 import (
-	"slices"
+	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Frame is the borders of rectangles on a screen. Rectangles that share a row or a column of cells share the border
-// there, with joints where borders meet.
+// Frame is the border of a pane or a dialog.
 type Frame struct {
-	theme *Theme
-	width int
-	cells []borderCell // row by row
+	Title  string // in the top border; may be styled
+	Hint   string // in the bottom border, at its right end: a position, or a key; may be styled
+	Role   Role   // of the border
+	Filled bool   // the top border is a bar: the pane has the focus
+	Extent Extent // for a scroll bar in the right border
 }
 
-// borderCell is a cell of a border; arms are the directions in which lines leave it. A screen has thousands.
-type borderCell struct {
-	arms uint8
-	role uint8 // a Role
-	sign rune  // drawn instead of the line, unless zero
-}
+// TitleLeft is the column of a top border where its title begins.
+const TitleLeft = 2
 
-// The arms of a border cell, which index Glyphs.Joints.
+// Cells of a top border that are not the title's, and of a bottom border that are not the hint's: corners, lines and
+// spaces around them.
 const (
-	armUp uint8 = 1 << iota
-	armDown
-	armLeft
-	armRight
+	AroundTitle = TitleLeft + 3
+	aroundHint  = 6
 )
 
-// NewFrame returns a frame without borders, for a screen of width by height cells.
-func (t *Theme) NewFrame(width, height int) *Frame {
-	f := &Frame{theme: t}
-	f.Reset(width, height)
-	return f
-}
-
-// Reset removes all borders, and takes the size of the screen.
-func (f *Frame) Reset(width, height int) {
-	size := max(0, width*height)
-	f.width, f.cells = width, slices.Grow(f.cells[:0], size)[:size]
-	clear(f.cells)
-}
-
-// Outline adds the border of a rectangle in a role, which wins over those that were added before. A rectangle of one
-// row is a line.
-func (f *Frame) Outline(x, y, width, height int, role Role) {
-	right, bottom := x+width-1, y+height-1
-	for at := x; at < right; at++ {
-		f.join(at, y, armRight, role)
-		f.join(at+1, y, armLeft, role)
-		if height > 1 {
-			f.join(at, bottom, armRight, role)
-			f.join(at+1, bottom, armLeft, role)
-		}
+// Framed draws a frame around a block of exactly width-2 by height-2 cells. A frame of one row is only its title.
+func (t *Theme) Framed(f Frame, block string, width, height int) string {
+	glyphs := t.Glyphs
+	corners := glyphs.Corners
+	if height == 1 {
+		corners = [4]string{glyphs.Horizontal, glyphs.Horizontal}
 	}
-	for at := y; at < bottom; at++ {
-		for _, column := range []int{x, right} {
-			f.join(column, at, armDown, role)
-			f.join(column, at+1, armUp, role)
-		}
+	rows := make([]string, 0, height)
+	title := t.Cut(f.Title, width-AroundTitle)
+	line := strings.Repeat(glyphs.Horizontal, max(0, width-AroundTitle-t.Width(title)+1))
+	switch {
+	case f.Filled: // styles in the title may be invisible on the bar
+		bar := t.Fit(" "+ansi.Strip(title), width-2)
+		rows = append(rows, t.Paint(f.Role, corners[0])+t.Paint(Bar, bar)+t.Paint(f.Role, corners[1]))
+	default:
+		rows = append(rows, t.Paint(f.Role, corners[0]+glyphs.Horizontal)+title+" "+t.Paint(f.Role, line+corners[1]))
 	}
-}
-
-func (f *Frame) join(x, y int, arm uint8, role Role) {
-	cell := &f.cells[y*f.width+x]
-	cell.arms |= arm
-	cell.role = uint8(role)
-}
-
-// Sign draws a sign of one cell in place of the border there.
-func (f *Frame) Sign(x, y int, sign string) {
-	f.cells[y*f.width+x].sign, _ = utf8.DecodeRuneInString(sign)
-}
-
-// Bar draws a scroll bar on the border, from y on, where an extent says that not all rows are visible.
-func (f *Frame) Bar(x, y, height int, of Extent) {
-	from, to := of.thumb(height)
-	for at := from; at < to; at++ {
-		f.Sign(x, y+at, f.theme.Glyphs.Thumb)
+	if height == 1 {
+		return rows[0]
 	}
+	side, thumb := t.Paint(f.Role, glyphs.Vertical), t.Paint(f.Role, glyphs.Thumb)
+	from, to := f.Extent.thumb(height - 2)
+	for y, line := range strings.Split(block, "\n")[:height-2] {
+		right := side
+		if y >= from && y < to {
+			right = thumb
+		}
+		rows = append(rows, side+line+right)
+	}
+	return strings.Join(append(rows, t.bottom(f, width)), "\n")
 }
 
-// Run returns the cells of a row from a column up to another; those without a border are spaces.
-func (f *Frame) Run(y, from, to int) string {
-	var out, same strings.Builder
-	role := Plain
-	for x := from; x < to; x++ {
-		cell := f.cells[y*f.width+x]
-		if Role(cell.role) != role {
-			out.WriteString(f.theme.Paint(role, same.String()))
-			same.Reset()
-			role = Role(cell.role)
-		}
-		if cell.sign != 0 {
-			same.WriteRune(cell.sign)
-		} else {
-			same.WriteRune(f.theme.Glyphs.Joints[cell.arms])
-		}
+// bottom draws the bottom border.
+func (t *Theme) bottom(f Frame, width int) string {
+	line, corners := t.Glyphs.Horizontal, t.Glyphs.Corners
+	hint := t.Cut(f.Hint, width-aroundHint)
+	if hint == "" {
+		return t.Paint(f.Role, corners[2]+strings.Repeat(line, width-2)+corners[3])
 	}
-	out.WriteString(f.theme.Paint(role, same.String()))
-	return out.String()
+	left := corners[2] + strings.Repeat(line, max(0, width-aroundHint-t.Width(hint)+1))
+	return t.Paint(f.Role, left) + " " + hint + " " + t.Paint(f.Role, line+corners[3])
+}
+
+// HintSpan returns the columns of a bottom border where a hint is.
+func (t *Theme) HintSpan(hint string, width int) Span {
+	to := width - aroundHint/2
+	return Span{From: to - t.Width(t.Cut(hint, width-aroundHint)), To: to}
 }
 
 // Extent is the part of its rows that a pane shows. The zero Extent shows all.
 type Extent struct{ Top, Height, Rows int }
+
+// String returns which rows are visible, such as "3-20 of 41"; empty if all are.
+func (e Extent) String() string {
+	if e.Rows <= e.Height {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d of %d", e.Top+1, min(e.Rows, e.Top+e.Height), e.Rows)
+}
 
 // Scrolling is a pane that may have more rows than it shows.
 type Scrolling interface{ Extent() Extent }

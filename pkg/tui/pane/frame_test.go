@@ -3,37 +3,42 @@ package pane
 import (
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Borders that rectangles share are joined, in the role of the one that was added last.
-func TestFrameJoinsBorders(t *testing.T) {
+// A frame has its title at the left of the top border and its hint at the right of the bottom border, cut to its width;
+// that of the pane with focus has a bar instead.
+func TestFramed(t *testing.T) {
 	for name, test := range map[string]struct {
-		ascii bool
-		want  string
+		ascii         bool
+		frame         Frame
+		width, height int
+		want          string
 	}{
-		"unicode": {want: "╭──┬──╮\n│  │  │\n│  ├──┤\n╰──┴──╯"},
-		"ascii":   {ascii: true, want: "+--+--+\n|  |  |\n|  +--+\n+--+--+"},
+		"unicode": {false, Frame{Title: "1 tools", Hint: "7 of 11"}, 15, 3, "╭─1 tools ────╮\n│             │\n╰─── 7 of 11 ─╯"},
+		"ascii":   {true, Frame{Title: "1", Hint: "2"}, 9, 3, "+-1 ----+\n|       |\n+--- 2 -+"},
+		"focus":   {false, Frame{Title: "1 tools", Filled: true}, 15, 3, "╭ 1 tools     ╮\n│             │\n╰─────────────╯"},
+		"cut":     {false, Frame{Title: "1 tools", Hint: "7 of 11"}, 9, 3, "╭─1 t… ─╮\n│       │\n╰─ 7 … ─╯"},
+		"folded":  {false, Frame{Title: "1 tools", Hint: "7 of 11"}, 15, 1, "──1 tools ─────"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			frame := NewTheme(false, true, test.ascii).NewFrame(7, 4)
-			frame.Outline(0, 0, 4, 4, Plain)
-			frame.Outline(3, 0, 4, 4, Plain)
-			frame.Outline(3, 2, 4, 1, Plain) // folded
-			rows := make([]string, 4)
-			for y := range rows {
-				rows[y] = frame.Run(y, 0, 7)
-			}
-			if got := strings.Join(rows, "\n"); got != test.want {
+			theme := NewTheme(true, true, test.ascii)
+			block := theme.Block(nil, test.width-2, test.height-2)
+			got := ansi.Strip(theme.Framed(test.frame, block, test.width, test.height))
+			if got != test.want {
 				t.Errorf("it is\n%s\nwant\n%s", got, test.want)
 			}
+			hint := theme.HintSpan(test.frame.Hint, test.width)
+			rows := strings.Split(got, "\n")
+			last := []rune(rows[len(rows)-1])
+			if hint.To == hint.From || test.height == 1 {
+				return
+			}
+			if last[hint.From-1] != ' ' || last[hint.From] == ' ' || last[hint.To] != ' ' {
+				t.Errorf("the hint is not at %v", hint)
+			}
 		})
-	}
-	theme := NewTheme(true, true, false)
-	frame := theme.NewFrame(3, 3)
-	frame.Outline(0, 0, 3, 3, Good)
-	frame.Outline(0, 0, 3, 3, Bad)
-	if got, want := frame.Run(0, 0, 3), theme.Paint(Bad, "╭─╮"); got != want {
-		t.Errorf("it is %q, want %q", got, want)
 	}
 }
 
@@ -55,12 +60,11 @@ func TestScrollBar(t *testing.T) {
 		"second of many": {Extent{1, 6, 100_000}, "│┃││││"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			frame := NewTheme(false, true, false).NewFrame(3, 8)
-			frame.Outline(0, 0, 3, 8, Plain)
-			frame.Bar(2, 1, 6, test.of)
+			theme := NewTheme(false, true, false)
+			rows := strings.Split(theme.Framed(Frame{Extent: test.of}, theme.Block(nil, 3, 6), 5, 8), "\n")
 			got := ""
-			for y := 1; y < 7; y++ {
-				got += frame.Run(y, 2, 3)
+			for _, row := range rows[1:7] {
+				got += string([]rune(row)[4:])
 			}
 			if got != test.want {
 				t.Errorf("it is %s, want %s", got, test.want)

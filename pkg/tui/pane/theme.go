@@ -23,6 +23,7 @@ const (
 	Inverse       // a text cursor, a chosen button, the match that was found last
 	Marked        // the row under the cursor, in another pane
 	Tinted        // the same, on a terminal that has colours to tint it
+	Bar           // the title of the pane with focus
 	Found         // matches of a pattern in a row
 	Badge         // a tool's annotations
 	Number        // values by their kind, in JSON
@@ -95,9 +96,9 @@ type Glyphs struct {
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
-	Joints         []rune   // of borders, by the arms that meet in a cell: up 1, down 2, left 4, right 8
-	Thumb          string   // of a scroll bar
-	Bars           []string // rising heights
+	Corners        [4]string // of borders: top left, top right, bottom left, bottom right
+	Thumb          string    // of a scroll bar
+	Bars           []string  // rising heights
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
 	Left, Right    string // arrows
@@ -156,7 +157,7 @@ func (t *Theme) Signs(text string) string {
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
-		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
+		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"}, Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
@@ -167,7 +168,7 @@ func asciiGlyphs() Glyphs {
 	return Glyphs{
 		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
 		On: "(x)", Off: "( )",
-		Vertical: "|", Horizontal: "-", Joints: []rune(" |||-+++-+++-+++"), Thumb: "#",
+		Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"}, Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
 		Filled:  "#", Hollow: ".", Left: "<-", Right: "->",
@@ -180,7 +181,7 @@ func plainStyles() map[Role]lipgloss.Style {
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: style.Bold(true).Underline(true),
 		Found:  style.Bold(true).Underline(true),
 		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Inverse: style.Reverse(true),
-		Marked: style.Bold(true),
+		Marked: style.Bold(true), Bar: style.Bold(true).Reverse(true),
 	}
 }
 
@@ -198,6 +199,7 @@ func colorStyles(dark bool) map[Role]lipgloss.Style {
 		Found:  pick("5", "13").Bold(true).Underline(true),
 		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
 		Selected: style.Reverse(true), Inverse: style.Reverse(true), Marked: style.Bold(true).Underline(true),
+		Bar:    pick("6", "14").Reverse(true).Bold(true),
 		Badge:  pick("5", "13"),
 		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
 	}

@@ -251,7 +251,7 @@ func TestTitleOfLosses(t *testing.T) {
 		{28, "[stderr 3] 1/5"},
 		{1, "[stderr 3] 1/5"},
 	} {
-		if got := ansi.Strip(w.Title(test.width + 2)); got != test.want {
+		if got := ansi.Strip(w.Title(test.width - 4)); got != test.want {
 			t.Errorf("%d cells: %q, want %q", test.width, got, test.want)
 		}
 	}

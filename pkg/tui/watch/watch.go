@@ -116,17 +116,17 @@ func (w *Watch) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].Editing() }
 
-// Title returns the tabs, for a border of a width, and how many events were lost. If there is no room, the count is
+// Title returns the tabs, for a number of cells, and how many events were lost. If there is no room, the count is
 // dropped first, then all tabs but the active one.
-func (w *Watch) Title(width int) string {
-	title, _ := w.title(width)
+func (w *Watch) Title(room int) string {
+	title, _ := w.title(room)
 	return title
 }
 
-// ClickTitle goes to the tab whose name is at a column of the title, for a border of a width, or to the next one if
+// ClickTitle goes to the tab whose name is at a column of the title, for a number of cells, or to the next one if
 // only the active tab fits. It reports whether a tab was clicked.
-func (w *Watch) ClickTitle(x, width int) bool {
-	title, spans := w.title(width)
+func (w *Watch) ClickTitle(x, room int) bool {
+	title, spans := w.title(room)
 	tab := pane.At(spans, x)
 	switch {
 	case tab >= 0:
@@ -140,8 +140,7 @@ func (w *Watch) ClickTitle(x, width int) bool {
 }
 
 // title also returns the position of each tab; nil if only the active one is named.
-func (w *Watch) title(width int) (title string, spans []pane.Span) {
-	const border = 2*pane.TitleLeft + 2 // cells that are not the title's
+func (w *Watch) title(room int) (title string, spans []pane.Span) {
 	theme := w.look.theme
 	names := w.names()
 	for i, t := range w.tabs {
@@ -155,7 +154,7 @@ func (w *Watch) title(width int) (title string, spans []pane.Span) {
 	}
 	tabs, spans := theme.Tabs(pane.Dim, names, w.active)
 	short := theme.Paint(pane.Strong, "["+names[w.active]+"]") + fmt.Sprintf(" %d/%d", w.active+1, len(w.tabs))
-	fits := func(title string) bool { return ansi.StringWidth(title) <= width-border }
+	fits := func(title string) bool { return ansi.StringWidth(title) <= room }
 	switch {
 	case fits(tabs + lost):
 		return tabs + lost, spans
@@ -193,6 +192,14 @@ func (w *Watch) Bindings() []pane.Binding {
 		previous.Keys = append(previous.Keys, "left", "h")
 	}
 	return append([]pane.Binding{next, previous}, own...)
+}
+
+// Rows returns how many rows the active tab can use.
+func (w *Watch) Rows() int {
+	if w.Empty() {
+		return 0
+	}
+	return max(w.tabs[w.active].count(), w.Extent().Rows) + 1
 }
 
 // Extent returns the visible part of the active tab.
