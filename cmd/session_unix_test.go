@@ -920,7 +920,7 @@ func TestSessionRestartedInTUI(t *testing.T) {
 	screen := openProgram(t, 100, 30, "sh", "-c",
 		"export TOOLX_TRUST=all XDG_RUNTIME_DIR='"+w.runtime+"'; cd '"+w.folder+"'; exec toolx tui")
 	screen.await("shared with other commands")
-	screen.press("r")
+	screen.press("R")
 	screen.await("restart server s for all?")
 	screen.press("y")
 	if !within(func() bool {

@@ -284,7 +284,7 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	w.press("x")
 	w.await("interrupted", "server ✓")
 	before := len(w.servers())
-	w.press("r")
+	w.press("R")
 	w.until("another process",
 		func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "server ✓") })
 	w.press("ctrl+c")
@@ -334,7 +334,7 @@ func TestTUIShowsADeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.await("signal: killed")
-	w.press("r")
+	w.press("R")
 	w.await("server ✓")
 	w.press("ctrl+c")
 	w.end(0)
@@ -379,11 +379,11 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 	w.press("ctrl+r")
 	w.await("server ✗ closed its stdout", "tools/call unanswered")
 	w.press("ctrl+r")
-	w.await("2 of 2", "r restarts the server")
+	w.await("2 of 2", "R restarts the server")
 	if lives := w.servers(); len(lives) != 1 {
 		t.Errorf("the server has had %d processes", len(lives))
 	}
-	w.press("r")
+	w.press("R")
 	w.until("another process",
 		func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "server ✓") })
 	w.press("ctrl+c")

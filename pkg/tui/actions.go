@@ -132,12 +132,12 @@ func (m *model) startFilter() tea.Cmd {
 // stopServer stops the server on the page, once the user agrees.
 func (m *model) stopServer() tea.Cmd {
 	s := m.page.server
-	text := "It is running. r starts it again."
+	text := "It is running. R starts it again."
 	switch {
 	case s.launcher != "":
 		text = s.launcher + " is still downloading it. Stopping it may leave a broken cache."
 	case s.status != statusReady:
-		text = "It is starting. r starts it again."
+		text = "It is starting. R starts it again."
 	}
 	stop := func() tea.Cmd { return m.servers.stop(s) }
 	m.ask("stop "+render.Safe(titleOf(s.name))+"?", text, []string{"y", "enter"}, "stop it", stop)

@@ -191,7 +191,7 @@ type lostError struct{ *diagnose.Failure }
 func (e *lostError) Unwrap() error { return e.Failure }
 
 // Hint implements the interface that fault.HintOf looks for.
-func (e *lostError) Hint() string { return "r restarts the server" }
+func (e *lostError) Hint() string { return "R restarts the server" }
 
 // current returns a tool as it is registered now: a server that was restarted has registered its tools again.
 func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {

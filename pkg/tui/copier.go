@@ -93,7 +93,7 @@ func (c *copier) requestOf(one item, arguments json.RawMessage) (json.RawMessage
 	}
 	session := c.options.Pool.Session(one.Server)
 	if session == nil {
-		return nil, errors.New("the server is not running; r starts it")
+		return nil, errors.New("the server is not running; R starts it")
 	}
 	params := protocol.ReadParams(uriOf(arguments))
 	if one.kind == kindPrompt {

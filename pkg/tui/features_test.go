@@ -403,7 +403,7 @@ func TestRestartListsAnew(t *testing.T) {
 		return to != nil && to.updates == 1 && !d.m.servers.listing()
 	})
 	of, before := d.m.tree.groups[0].serverList(kindResource), d.m.options.Pool.Session("fake")
-	d.press("r")
+	d.press("R")
 	d.until("the lists", func() bool {
 		session := d.m.options.Pool.Session("fake")
 		return session != nil && session != before && len(d.m.subscriptions.byName) == 0 && of.reading == nil &&

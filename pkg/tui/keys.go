@@ -68,6 +68,9 @@ func (m *model) common() []pane.Binding {
 		noSubject = m.noItem()
 	}
 	add("/", "find", "", m.startFilter)
+	failed := m.servers.nextFailed(m.tree.server())
+	add("!", "next failed server", pane.Off(failed == nil, "no server has failed"),
+		pane.Do(func() { m.revealServer(failed) }))
 	off := pane.Off(shown == nil || !shown.running(), "no call is running")
 	do := pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
@@ -151,7 +154,7 @@ func (m *model) pageKeys() []pane.Binding {
 func (m *model) restartKey() pane.Binding {
 	s := m.tree.server()
 	return pane.Binding{
-		Keys: []string{"r"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
+		Keys: []string{"R"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
 		Do: func() tea.Cmd { return m.servers.restart(s) },
 	}
 }

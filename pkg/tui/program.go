@@ -82,7 +82,7 @@ func (su *supervisor) warnStale(name string) tea.Cmd {
 	files, pid := s.files, s.pid
 	return after(func() string { return stale(files) }, func(path string) tea.Cmd {
 		if path != "" && s.pid == pid {
-			su.notify(filepath.Base(path)+" has changed since "+titleOf(s.name)+" started; r restarts it", true)
+			su.notify(filepath.Base(path)+" has changed since "+titleOf(s.name)+" started; R restarts it", true)
 		}
 		return nil
 	})

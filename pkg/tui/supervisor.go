@@ -41,6 +41,17 @@ func (su *supervisor) server(name string) *server {
 // any reports whether something holds of any server.
 func (su *supervisor) any(holds func(*server) bool) bool { return slices.ContainsFunc(su.list, holds) }
 
+// nextFailed returns the failed server that follows one, which may be nil; nil if none has failed.
+func (su *supervisor) nextFailed(after *server) *server {
+	at := slices.Index(su.list, after) + 1
+	for _, s := range slices.Concat(su.list[at:], su.list[:at]) {
+		if s.status == statusFailed || s.status == statusEnded {
+			return s
+		}
+	}
+	return nil
+}
+
 // opening reports whether any server may still come up.
 func (su *supervisor) opening() bool {
 	return su.any(func(s *server) bool { return s.status == statusStarting || s.status == statusRetrying })

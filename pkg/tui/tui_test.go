@@ -587,7 +587,7 @@ func TestLostServer(t *testing.T) {
 	take(protocol.SessionLost{
 		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
 	})
-	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
+	d.shows("zwave ✗ closed its stdout", "7", "R restart the server")
 	take(wire.ProcessExited{Head: zwave, How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 
@@ -822,20 +822,20 @@ func TestRestartShared(t *testing.T) {
 		servers.Connected{Head: wire.Head{At: noon(), Server: "warm"}, Attached: &wire.Attached{Reused: true}},
 	}})
 	d.server("warm")
-	d.press("r")
+	d.press("R")
 	d.shows("restart server warm for all?", "Other commands share it")
 	d.press("n")
 	if len(pool.calls) != 0 {
 		t.Fatalf("without a yes: %s", <-pool.calls)
 	}
-	d.press("r", "y")
+	d.press("R", "y")
 	d.until("the server is opened again", func() bool { return len(pool.calls) == 2 })
 	if renewed, opened := <-pool.calls, <-pool.calls; renewed != "renew warm" || opened != "open warm" {
 		t.Errorf("%s, then %s", renewed, opened)
 	}
 	d.m.servers.list[0].become(statusReady, noon())
 	pool.refuses = errors.New("it has variables that are not kept")
-	d.press("r", "y")
+	d.press("R", "y")
 	d.until("the refusal", func() bool { return strings.Contains(d.frame(), "not kept") })
 	if d.m.servers.list[0].status != statusReady || len(pool.calls) != 1 {
 		t.Errorf("a server that goes on is %v, %d calls", d.m.servers.list[0].status, len(pool.calls))

@@ -112,7 +112,7 @@ func TestToolGoneUnderAFilter(t *testing.T) {
 	d.press("/", "text:dim", "enter")
 	d.m.options.Executor.Registry.ReplaceServer("zwave", serverTool(t, "zwave", "list"))
 	d.m.setTools()
-	d.shows("zwave__dim is gone", "server zwave", "• list", "r restart the server")
+	d.shows("zwave__dim is gone", "server zwave", "• list", "R restart the server")
 }
 
 // When the schema of the form on the screen changes, that is told, and the cursor stays in

@@ -271,7 +271,7 @@ func (m *model) hints() []pane.Binding {
 	}
 	keys := []string{help}
 	if s := m.tree.server(); s != nil && s.down() {
-		keys = append(keys, "r")
+		keys = append(keys, "R")
 	}
 	if len(m.servers.list) == 0 {
 		keys = append(keys, "a")

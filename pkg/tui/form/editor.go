@@ -216,7 +216,7 @@ func (e *editor) key(key, text string) (changed bool) {
 		e.remove(e.word(false))
 	case "alt+d", "alt+delete", "ctrl+delete":
 		e.remove(e.word(true))
-	case "ctrl+k":
+	case "alt+k":
 		e.remove(e.lineEnd(e.at))
 	default:
 		e.insert(text)

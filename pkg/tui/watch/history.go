@@ -198,7 +198,7 @@ func (t *historyTab) Bindings() []pane.Binding {
 		}
 	}
 	return append([]pane.Binding{
-		{Keys: []string{"enter", "R"}, Help: "call again", Off: none, Do: t.again},
+		{Keys: []string{"enter", "r"}, Help: "call again", Off: none, Do: t.again},
 		{Keys: []string{"E"}, Help: "edit and call", Off: none, Do: t.edit},
 		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: t.command},
 	}, bindings...)

@@ -111,9 +111,9 @@ func TestAgainAndEdit(t *testing.T) {
 			t.Errorf("asked for %T %s, want %s", got, text, want)
 		}
 	}
-	rerun, ok := press(w, "R").(RerunMsg)
+	rerun, ok := press(w, "r").(RerunMsg)
 	if !ok {
-		t.Fatal("R does not run the call again")
+		t.Fatal("r does not run the call again")
 	}
 	same(rerun, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
 	edit, _ := press(w, "E").(EditMsg)
@@ -125,7 +125,7 @@ func TestAgainAndEdit(t *testing.T) {
 		t.Errorf("y of a call that was cut is %+v", y)
 	}
 	same(edit, `{"Tool":"long","Method":"","Arguments":null,"Note":"some arguments of this call were not kept: the form is unchanged"}`)
-	edit, _ = press(w, "up", "R").(EditMsg)
+	edit, _ = press(w, "up", "r").(EditMsg)
 	same(edit, `{"Tool":"masked","Method":"","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
 	shows(t, w, "the log hides secrets of this call")
 	rerun, _ = press(w, "up", "enter").(RerunMsg)
