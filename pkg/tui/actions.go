@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"bytes"
+	"encoding/json"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,14 +11,26 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// run runs the item on the screen with the form's values; a destructive tool asks for confirmation first.
+// run runs the item on the screen with the form's values.
 func (m *model) run() tea.Cmd {
-	one := m.page.item
 	arguments, err := m.page.arguments()
 	if err != nil {
 		return m.fail(err)
 	}
-	start := func() tea.Cmd { return m.start(one, arguments) }
+	return m.start(m.page.item, arguments, m.page.filled())
+}
+
+// start runs an item, and moves to its result, where one key cancels it. A destructive tool asks for confirmation
+// first. filled are the values of the form that the arguments are made of.
+func (m *model) start(one item, arguments, filled json.RawMessage) tea.Cmd {
+	start := func() tea.Cmd {
+		if m.page.item.key() != one.key() {
+			m.goTo(one, nil)
+		}
+		cmd := m.calls.start(one, arguments, filled)
+		m.setFocus(areaResult)
+		return tea.Batch(cmd, m.servers.warnStale(one.Server))
+	}
 	reason := confirmed(one)
 	if reason == "" {
 		return start()
@@ -45,39 +57,20 @@ func confirmed(one item) string {
 	return "This tool needs confirmation: " + render.Safe(ask.Reason()) + "."
 }
 
-// start runs an item, and moves to its result, where one key cancels it.
-func (m *model) start(one item, arguments []byte) tea.Cmd {
-	cmd := m.calls.start(one, arguments)
-	m.setFocus(areaResult)
-	return tea.Batch(cmd, m.servers.warnStale(one.Server))
-}
-
-// rerun goes to an item that was run before, fills in its arguments, and runs it again if run is set.
+// rerun runs an item that was run before again, or goes to it and fills in its arguments.
 func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
 	one, fill, err := m.servers.itemOf(request)
-	if err != nil {
+	switch {
+	case err != nil:
 		return m.fail(err)
+	case fill == nil:
+		one = m.servers.sourceOf(one) // of a resource
 	}
-	if fill == nil { // a resource: there is nothing to be replaced
-		m.goTo(m.servers.sourceOf(one), nil)
-		if run {
-			return m.start(one, request.Arguments)
-		}
-		return nil
+	if run {
+		return m.start(one, request.Arguments, fill)
 	}
-	from := m.focus
-	replace := func() tea.Cmd {
-		m.goTo(one, fill)
-		if !run || m.page.cannotRun() != "" {
-			return nil
-		}
-		cmd := m.run()
-		if m.dialog != nil { // after "no", the focus returns to where the key was pressed
-			m.dialog.back = func() { m.setFocus(from) }
-		}
-		return cmd
-	}
-	if !m.unsent(one) {
+	replace := func() tea.Cmd { m.goTo(one, fill); return nil }
+	if fill == nil || !m.page.unsent(one) {
 		return replace()
 	}
 	text := "The form of " + render.Safe(one.Name) + " has values that were not sent."
@@ -85,28 +78,13 @@ func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
 	return nil
 }
 
-// unsent reports whether an item's form has values that were typed but not sent yet.
-func (m *model) unsent(one item) bool {
-	kept, ok := m.page.forms[one.key()]
-	if !ok || !kept.form.Changed() {
-		return false
-	}
-	arguments, err := kept.form.Arguments()
-	latest := m.calls.latest(one)
-	return err != nil || latest == nil || !bytes.Equal(latest.arguments, arguments)
-}
-
 // ofResult reports whether keys apply to the call on the screen.
 func (m *model) ofResult() bool { return m.focus == areaResult && m.calls.shown != nil }
 
-// runAgain repeats the call on the screen with the same arguments.
-func (m *model) runAgain() tea.Cmd {
+// repeat runs the call on the screen again.
+func (m *model) repeat() tea.Cmd {
 	c := m.calls.shown
-	request := watch.Request{Tool: c.name, Arguments: c.arguments}
-	if c.item.kind != kindTool {
-		request.Method = c.item.kind.request()
-	}
-	return m.rerun(request, true)
+	return m.start(c.item, c.arguments, c.filled)
 }
 
 // follow shows the messages, stderr and log entries of the call on the screen.

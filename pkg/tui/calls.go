@@ -12,82 +12,51 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
-	"toolx/pkg/servers/diagnose"
-	"toolx/pkg/servers/protocol"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 )
 
-// call is one run of an item, from the key press to its result.
-type call struct {
-	id        string
-	item      item
-	name      string // of what is run; of a template, that of the resource it makes
-	arguments json.RawMessage
-	limit     time.Duration // without progress; zero: the config decides
-	started   time.Time
-	sent      time.Time // when the call was sent, after the server had started; zero before
-	ended     time.Time
-	cancel    context.CancelFunc
-	done      chan struct{} // closed when it has ended
-	cancelled bool
-	progress  exec.Progress
-	result    *exec.Result // nil while it runs
-}
-
-// running reports whether a call has not ended.
-func (c *call) running() bool { return c.result == nil }
-
-// cancelRunning cancels the call if it runs; its server keeps running.
-func (c *call) cancelRunning() {
-	if c.running() {
-		c.cancelled = true
-		c.cancel()
-	}
-}
-
-// took returns how long a call has been running at now, or how long it ran.
-func (c *call) took(now time.Time) time.Duration {
-	if !c.running() {
-		now = c.ended
-	}
-	return now.Sub(c.started)
-}
-
 // maxCalls is how many ended calls are kept with their results.
 const maxCalls = 32
 
-// calls are the calls of this run, and which of them is on the screen.
+// calls are the calls of this run, and which of them is on the screen: one of the item on the page, if it has one.
 type calls struct {
 	*shared
 	list  []*call
 	shown *call
 	last  int
 	view  *result.View
+	page  *page
+	// comparing reports whether the result marks its differences: from that of against, else from the previous one.
+	comparing bool
+	against   *call
 	// limits are the time limits that the user has set.
 	limits map[itemKey]timeLimit
 	// server returns a server by its name, or nil.
 	server func(name string) *server
 }
 
-// start runs an item in the background. arguments are those of the tool or prompt, or hold the URI of a resource.
-func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
+// start runs an item in the background. arguments are those of the tool or prompt, or hold the URI of a resource;
+// filled are the values of the form that they are made of.
+func (cs *calls) start(one item, arguments, filled json.RawMessage) tea.Cmd {
 	ctx, cancel := context.WithCancel(cs.ctx)
 	cs.last++
 	c := &call{
-		id: "tui-" + strconv.Itoa(cs.last), item: one, name: one.Name, arguments: arguments,
+		id: "tui-" + strconv.Itoa(cs.last), item: one, name: one.Name, number: 1, arguments: arguments, filled: filled,
 		limit: cs.limits[one.key()].limit, started: cs.now(), cancel: cancel, done: make(chan struct{}),
 	}
 	if one.kind == kindTemplate {
 		c.name = one.Server + exec.Separator + uriOf(arguments)
 	}
+	if before := cs.latest(one); before != nil {
+		c.number = before.number + 1
+	}
 	cs.list = append(cs.list, c)
 	cs.forget()
-	cs.shown = c
+	cs.showNew(c)
 	up := make(chan time.Time, 1)
 	run := func() *exec.Result {
 		defer close(up)
@@ -98,7 +67,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 		c.result, c.ended = result, cs.now()
 		cancel()
 		if c == cs.shown {
-			cs.view.Show(result, c.item.Tool)
+			cs.display(c)
 		}
 		return nil
 	}
@@ -109,114 +78,45 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	return tea.Batch(after(run, ended), after(func() time.Time { return <-up }, asked))
 }
 
-// connectAndRun starts the call's server if necessary, calls up once it is running, and makes the call.
-func (c *call) connectAndRun(ctx context.Context, options Options, up func()) *exec.Result {
-	var session *protocol.Session
-	if c.item.Server != "" {
-		var err error
-		if session, err = reach(ctx, options.Pool, c.item.Server); err != nil {
-			if ctx.Err() != nil {
-				err = &exec.InterruptedError{Tool: c.name}
-			}
-			return c.reject(options.Executor, err)
-		}
+// showNew shows a call that was started, if its item is on the page. Values that are typed and not sent stay.
+func (cs *calls) showNew(c *call) {
+	switch {
+	case c.item.key() != cs.page.item.key():
+	case !cs.page.differs(c):
+		cs.page.handOver(c)
+		cs.show(c)
+	case !cs.page.differs(cs.shown):
+		cs.show(c)
+	case cs.page.of == nil:
+		cs.display(c)
 	}
-	up()
-	return c.run(ctx, options.Executor, session)
 }
 
-// run calls the tool, or asks its server's session for the resource or the prompt.
-func (c *call) run(ctx context.Context, executor *exec.Executor, session *protocol.Session) *exec.Result {
-	if c.item.kind != kindTool {
-		return executor.Do(ctx, c.operation(session))
-	}
-	return executor.Call(ctx, exec.Call{
-		ID: c.id, Tool: c.name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments,
-		Confirmed: true, // the dialog has asked
-		Timeout:   c.limit,
-	})
-}
-
-// reject is the result of a call whose server could not be reached.
-func (c *call) reject(executor *exec.Executor, err error) *exec.Result {
-	if c.item.kind != kindTool {
-		return executor.RejectOperation(c.operation(nil), c.started, err)
-	}
-	return executor.Reject(c.name, c.arguments, c.started, err)
-}
-
-// operation returns the request for a resource or a prompt, as the command line makes it. Only running
-// it needs a session.
-func (c *call) operation(session *protocol.Session) exec.Operation {
-	operation := exec.Operation{
-		ID: c.id, Name: c.name, Server: c.item.Server, Method: c.item.kind.request(), Arguments: c.arguments,
-		Timeout: c.limit, Read: exec.ReadContents,
-		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
-			return session.ReadResource(ctx, uriOf(c.arguments), progress)
-		},
-	}
-	if c.item.kind == kindPrompt {
-		operation.Read = exec.ReadPrompt
-		operation.Run = func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
-			return session.GetPrompt(ctx, c.item.Plain, c.arguments, progress)
-		}
-	}
-	return operation
-}
-
-// uriOf returns the URI in the arguments of a resource.
-func uriOf(arguments json.RawMessage) string {
-	for member := range rawjson.Each(arguments) {
-		if member.Name == "uri" && rawjson.IsString(member.Value) {
-			return rawjson.Unquote(member.Value)
-		}
-	}
-	return ""
-}
-
-// reach returns a server's session, and opens one if there is none. If the session is lost but the server's process is
-// still running, it does nothing: only the user may restart that process.
-func reach(ctx context.Context, pool Pool, name string) (*protocol.Session, error) {
-	if session := pool.Session(name); session != nil {
-		if failure := session.Err(); failure != nil && failure.Lives() {
-			return nil, &lostError{failure}
-		}
-	}
-	return pool.Open(ctx, name)
-}
-
-// lostError is the failure of a server that is running but has lost its session. It adds a hint for the interface.
-type lostError struct{ *diagnose.Failure }
-
-func (e *lostError) Unwrap() error { return e.Failure }
-
-// Hint implements the interface that fault.HintOf looks for.
-func (e *lostError) Hint() string { return "R restarts the server" }
-
-// current returns a tool as it is registered now: a server that was restarted has registered its tools again.
-func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
-	for _, one := range registry.All() {
-		if one.Server == tool.Server && one.Plain == tool.Plain {
-			return one
-		}
-	}
-	return tool
-}
-
-// show puts a call's result on the screen.
+// show puts a call on the screen: its result, and its arguments in the form.
 func (cs *calls) show(c *call) {
-	cs.shown = c
-	if !c.running() {
-		cs.view.Show(c.result, c.item.Tool)
+	cs.display(c)
+	cs.page.showCall(c)
+}
+
+// display shows a call's result.
+func (cs *calls) display(c *call) {
+	if cs.shown = c; c == nil || c.running() {
+		return
+	}
+	cs.view.Show(c.result, c.item.Tool)
+	if base := cs.base(); base != nil {
+		cs.view.Compare(base.result)
 	}
 }
 
-// neighbour returns the call before or after the one on the screen, or nil.
-func (cs *calls) neighbour(by int) *call {
-	if at := slices.Index(cs.list, cs.shown) + by; cs.shown != nil && at >= 0 && at < len(cs.list) {
-		return cs.list[at]
+// showItem shows the latest call of the item on the page. Values that are typed and not sent stay in the form.
+func (cs *calls) showItem() {
+	switch latest := cs.latest(cs.page.item); {
+	case latest == nil || cs.page.unsent(cs.page.item):
+		cs.display(latest)
+	default:
+		cs.show(latest)
 	}
-	return nil
 }
 
 // forget drops the oldest ended calls and their results.
@@ -255,17 +155,16 @@ func (cs *calls) latest(one item) *call {
 	return nil
 }
 
-// render draws the call on the screen: its headline, and its result below.
+// render draws the call on the screen.
 func (cs *calls) render(width, height int) string {
 	c := cs.shown
-	if c == nil {
+	switch {
+	case c == nil:
 		return cs.theme.Block([]string{cs.theme.Paint(pane.Dim, "no calls yet")}, width, height)
+	case c.running():
+		return cs.theme.Block(cs.runningLines(c, width), width, height)
 	}
-	head := cs.theme.Fit(cs.headline(c, width), width)
-	if c.running() {
-		return head + "\n" + cs.theme.Block(cs.runningLines(c, width), width, height-1)
-	}
-	return head + "\n" + cs.view.Render(width, height-1)
+	return cs.view.Render(width, height)
 }
 
 // extent returns how much of the result is visible.
@@ -282,51 +181,7 @@ func (cs *calls) isOnCancelHint(at tea.Mouse, width int) bool {
 		return false
 	}
 	lines := cs.runningLines(cs.shown, width)
-	return at.Y == len(lines) && at.X < ansi.StringWidth(lines[len(lines)-1]) // below the headline
-}
-
-// headline returns the first line of the result pane: what is running, or how it ended.
-func (cs *calls) headline(c *call, width int) string {
-	name := cs.theme.Paint(pane.Strong, render.Safe(c.name))
-	took := pane.Duration(c.took(cs.now()))
-	glyphs := cs.theme.Glyphs
-	var state string
-	switch {
-	case c.running() && c.cancelled:
-		state = cs.theme.Paint(pane.Warn, "cancelling "+took)
-	case c.running():
-		state = cs.theme.Paint(pane.Accent, cs.spinner()+" "+took)
-	case c.result.Success:
-		state = cs.theme.Paint(pane.Good, glyphs.Good+" "+took)
-	default:
-		role, sign := result.Outcome(cs.theme, fault.KindOf(c.result.Err))
-		state = cs.theme.Paint(role, sign+" "+result.Failure(c.result.Err)+" "+took)
-	}
-	place := ""
-	if len(cs.list) > 1 {
-		place = fmt.Sprintf("%d of %d  ", slices.Index(cs.list, c)+1, len(cs.list))
-	}
-	return cs.theme.Cut(state+"  "+name+"  "+cs.theme.Paint(pane.Dim, place+cs.phases(c)), width)
-}
-
-// phases splits a call's time into starting the server and the call itself.
-func (cs *calls) phases(c *call) string {
-	if c.sent.IsZero() {
-		if c.running() && c.item.Server != "" {
-			return "starting " + render.Safe(c.item.Server)
-		}
-		return ""
-	}
-	start := c.sent.Sub(c.started)
-	if start < 10*time.Millisecond { // it was running already
-		return ""
-	}
-	s := cs.server(c.item.Server)
-	if s == nil || s.status != statusReady {
-		return "start " + pane.Duration(start)
-	}
-	t := s.timing
-	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", t.StartMS, t.InitializeMS, t.ListMS)
+	return at.Y == len(lines)-1 && at.X < ansi.StringWidth(lines[len(lines)-1])
 }
 
 // runningLines returns what the result pane shows of a running call.
@@ -359,4 +214,45 @@ func (cs *calls) progressBar(p exec.Progress, width int) string {
 	glyphs := cs.theme.Glyphs
 	done := cs.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled))
 	return done + strings.Repeat(glyphs.Hollow, room-filled) + label
+}
+
+// timeLimit is how long calls of an item may take without progress.
+type timeLimit struct {
+	typed string
+	limit time.Duration // zero: the config decides
+}
+
+// limitKey returns the key that sets how long calls of an item may take.
+func (cs *calls) limitKey(one item) pane.Binding {
+	return pane.Binding{
+		Keys: []string{"T"}, Help: "set a time limit", Off: pane.Off(one.none(), "nothing is selected"),
+		Do: func() tea.Cmd { return cs.askLimit(one, cs.limits[one.key()].typed) },
+	}
+}
+
+// askLimit asks how long calls of an item may take without progress; typed is what was typed before.
+func (cs *calls) askLimit(one item, typed string) tea.Cmd {
+	lines := []string{
+		"Cancel calls of " + render.Safe(one.label()) + " after this time without progress, such as 5m or 500ms.",
+		"none: no limit. Empty: the limit in the config.",
+	}
+	return cs.prompt("time limit", lines, typed, "set it", func(typed string) tea.Cmd {
+		if typed == "" {
+			delete(cs.limits, one.key())
+			return nil
+		}
+		limit := config.Unlimited
+		if typed != "none" {
+			var err error
+			if limit, err = config.ParseTime(typed); err != nil {
+				return tea.Batch(cs.failWithHint(err), cs.askLimit(one, typed))
+			}
+			if limit <= 0 {
+				cs.notify("the time limit must be more than 0", true)
+				return cs.askLimit(one, typed)
+			}
+		}
+		cs.limits[one.key()] = timeLimit{typed, limit}
+		return nil
+	})
 }

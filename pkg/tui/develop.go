@@ -166,5 +166,5 @@ func (ds *developers) repeat(last *call) tea.Cmd {
 		ds.notify(render.Safe(last.name)+" is not repeated, because it needs confirmation", true)
 		return nil
 	}
-	return ds.calls.start(last.item, last.arguments)
+	return ds.calls.start(last.item, last.arguments, last.filled)
 }

@@ -112,7 +112,7 @@ func TestReadResource(t *testing.T) {
 		t.Errorf("the log has %+v of %+v", end, result)
 	}
 	d.press("esc", "ctrl+r")
-	d.shows("2 of 2")
+	d.shows("[⠋ #2")
 	if got := d.result(); !got.Success {
 		t.Error(got.Err)
 	}
@@ -130,7 +130,7 @@ func TestReadTemplate(t *testing.T) {
 	d.shows("fake · item  [form] about json", "missing 'id'")
 	d.press("text:7 8", "ctrl+r")
 	result := d.result()
-	d.shows("fake__test://item/7%208", "item 7%208")
+	d.shows("resource text/plain test://item/7%208", "item 7%208")
 	if result.ToolName != "fake__test://item/7%208" {
 		t.Errorf("the result is that of %s", result.ToolName)
 	}
@@ -162,7 +162,7 @@ func TestGetPrompt(t *testing.T) {
 	// What it said before is kept beside what it says now.
 	d.press("2", "end", "text: Lovelace", "ctrl+r")
 	d.result()
-	d.shows("2 of 2", "Ada Lovelace")
+	d.shows("[#2", "Ada Lovelace")
 	// What was sent may be replaced without a question, by what is run again.
 	d.press("4", "]", "]", "]")
 	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })

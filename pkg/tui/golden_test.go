@@ -115,7 +115,7 @@ func library(t *testing.T) *driver {
 		},
 	})
 	c := &call{
-		item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(),
+		item: d.m.page.item, name: result.ToolName, number: 1, result: result, started: noon(), sent: noon(),
 		ended: noon().Add(12 * time.Millisecond),
 	}
 	d.m.calls.list = append(d.m.calls.list, c)

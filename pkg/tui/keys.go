@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
 
@@ -16,10 +15,6 @@ import (
 func (m *model) always() []pane.Binding {
 	run := pane.Binding{
 		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Fix: m.toProblem, Do: m.run,
-	}
-	if shown := m.calls.shown; m.ofResult() && shown.item.key() != m.page.item.key() {
-		run.Help, run.Off = shown.item.kind.verb()+" "+render.Safe(shown.item.label())+" again", ""
-		run.Do, run.Short = m.runAgain, shown.item.kind.verb()+" again"
 	}
 	if m.focus == areaPage && m.page.ends() {
 		run.Keys = append(run.Keys, "enter")
@@ -51,10 +46,6 @@ func (m *model) common() []pane.Binding {
 	add := func(key, help, off string, do func() tea.Cmd) {
 		bindings = append(bindings, pane.Binding{Keys: []string{key}, Help: help, Off: off, Do: do})
 	}
-	turn := func(by int) (off string, do func() tea.Cmd) {
-		to := m.calls.neighbour(by)
-		return pane.Off(to == nil, "there is none"), pane.Do(func() { m.calls.show(to) })
-	}
 	add("tab", "next pane", "", pane.Do(func() { m.moveFocus(1) }))
 	add("shift+tab", "previous pane", "", pane.Do(func() { m.moveFocus(-1) }))
 	if help := m.backHelp(); help != "" {
@@ -75,11 +66,10 @@ func (m *model) common() []pane.Binding {
 	do := pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
 	add("F", "follow the call: frames, stderr, history", pane.Off(shown == nil, "no calls yet"), m.follow)
-	off, do = turn(-1)
-	add("<", "previous call", off, do)
-	off, do = turn(1)
-	add(">", "next call", off, do)
-	bindings = append(bindings, m.calls.compareKey(), m.calls.limitKey(m.page.item))
+	add("r", "call again", pane.Off(shown == nil, "no calls yet"), m.repeat)
+	bindings = append(bindings, m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"))
+	bindings = append(bindings, m.calls.compareKeys()...)
+	bindings = append(bindings, m.calls.limitKey(m.page.item))
 	add("y", "copy as toolx command", noSubject, m.copy.command)
 	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
 	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
@@ -148,6 +138,18 @@ func (m *model) pageKeys() []pane.Binding {
 		return keys
 	}
 	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+}
+
+// resultKeys returns the keys of the result. Left and right show other calls, unless the result needs them itself.
+func (m *model) resultKeys() []pane.Binding {
+	own := m.calls.view.Bindings()
+	if m.calls.view.Editing() || m.calls.view.Sideways() {
+		return own
+	}
+	moves := []pane.Binding{{Keys: []string{"left"}}, {Keys: []string{"right"}}}
+	own = pane.Without(own, moves)
+	moves[0], moves[1] = m.calls.moveKey(-1, "previous call", "left"), m.calls.moveKey(1, "next call", "right")
+	return append(moves, own...)
 }
 
 // restartKey returns the key that restarts the selected server.

@@ -12,7 +12,7 @@ import (
 // meanings are the letters that are commands, with all that they may do: one thing, in each place where it can be done.
 var meanings = map[string][]string{
 	"A": {"this server, or all", "this tool, or all"},
-	"D": {"compare with the previous call"},
+	"D": {"mark the differences from the previous call"},
 	"E": {"edit and call"},
 	"F": {"follow the call: frames, stderr, history"},
 	"G": {"last", "last field", "newest, and follow"},
@@ -49,6 +49,7 @@ var meanings = map[string][]string{
 	"x": {"cancel the call"},
 	"y": {"copy as toolx command"},
 	"z": {"zoom this pane, or restore it"},
+	"=": {"compare the others with this call"},
 	"/": {"find", "search"},
 	"?": {"help"},
 	"!": {"next failed server"},

@@ -48,7 +48,6 @@ type arrangement struct {
 	focus    area
 	zoomed   bool // the pane with focus has the whole screen
 	result   bool // there is a result to show
-	other    bool // the page is not about the result
 	watch    bool // the user wants to see the watch pane
 	finds    bool // the finder replaces the tree
 	names    int  // how many columns the tree can use
@@ -132,9 +131,8 @@ func (l *layout) timeline(height int, a arrangement) int {
 	return l.size(areaWatch, min(a.timeline+2, share), leastHeight, height-leastHeight)
 }
 
-// stack puts the result below the page, which gets the rows that it can use, up to its share. If the page is about
-// something else, the result shrinks to its first rows. If there is room for only one, it shows the result, unless the
-// page has the focus.
+// stack puts the result below the page, which gets the rows that it can use, up to its share. If there is room for only
+// one, it shows the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
 	switch {
 	case !a.result, r.h < leastHeight+leastResult && a.focus == areaPage:
@@ -145,11 +143,8 @@ func (l *layout) stack(r rect, a arrangement) {
 		return
 	}
 	page := r.h * 55 / 100
-	switch {
-	case a.focus == areaResult:
+	if a.focus == areaResult {
 		page = r.h * 35 / 100
-	case a.other:
-		page = r.h - leastResult
 	}
 	if a.form > 0 {
 		page = min(page, a.form+2)

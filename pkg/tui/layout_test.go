@@ -19,8 +19,6 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 				{watch: true},
 				{watch: true, timeline: 2},
 				{result: true, watch: true, form: 2, timeline: 100},
-				{result: true, watch: true, other: true},
-				{focus: areaResult, result: true, other: true},
 				{result: true, form: 100, names: 100},
 				{result: true, watch: true},
 				{zoomed: true, watch: true},
@@ -124,18 +122,4 @@ func TestResize(t *testing.T) {
 	}
 	d.press("z", "}")
 	d.shows("make this pane larger: it fills the screen")
-}
-
-// TestResultOfAnotherPage proves that a result leaves its place to a page about something else, until it has the focus.
-func TestResultOfAnotherPage(t *testing.T) {
-	heightOf := func(a arrangement) int { return arrange(120, 40, a).panes[areaResult].h }
-	rows := heightOf(arrangement{result: true})
-	if got := heightOf(arrangement{result: true, other: true}); got != leastResult || rows <= got {
-		t.Errorf("%d rows where the page is about something else, and %d where it is not", got, rows)
-	}
-	same := arrangement{focus: areaResult, result: true}
-	other := arrangement{focus: areaResult, result: true, other: true}
-	if heightOf(other) != heightOf(same) {
-		t.Error("the result with the focus has not all of its rows")
-	}
 }

@@ -82,12 +82,14 @@ func newModel(ctx context.Context, options Options) *model {
 		}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
-	m.page = &page{shared: s, forms: make(map[itemKey]filled)}
+	m.page = &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}}
 	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{
-		shared: s, view: result.New(s.theme), server: m.servers.server, limits: make(map[itemKey]timeLimit),
+		shared: s, view: result.New(s.theme), page: m.page, server: m.servers.server,
+		limits: make(map[itemKey]timeLimit),
 	}
+	m.page.calls = m.calls.chips
 	m.config = &configurer{shared: s, servers: m.servers, tree: m.tree, reveal: m.revealServer}
 	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
@@ -104,7 +106,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.parts = [areas]part{
 		areaTree:   {m.treeKeys, m.updateTree, m.tree.editing, m.tree.setFocus},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
-		areaResult: partOf(m.calls.view),
+		areaResult: {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
 		areaWatch:  partOf(m.watch),
 	}
 	m.addGroups()
@@ -277,9 +279,8 @@ func (m *model) showSelected() {
 	at := m.tree.selected()
 	switch {
 	case !at.item.none():
-		m.page.showItem(at.item)
-		if latest := m.calls.latest(at.item); latest != nil && latest != m.calls.shown {
-			m.calls.show(latest)
+		if m.page.showItem(at.item) {
+			m.calls.showItem()
 		}
 		m.watch.Select(at.item.Server, at.item.Name)
 	case at.serverList != nil:
@@ -290,5 +291,11 @@ func (m *model) showSelected() {
 		m.watch.Select(at.group.server.name, "")
 	default:
 		m.page.showNothing()
+	}
+	if m.page.item.none() {
+		m.calls.display(nil)
+	}
+	if m.hidden(m.focus) != "" { // the item is gone
+		m.setFocus(areaTree)
 	}
 }

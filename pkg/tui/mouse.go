@@ -88,8 +88,6 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	case a == areaResult && m.calls.isOnCancelHint(local, inside.w):
 		m.calls.shown.cancelRunning()
 		return nil
-	case a == areaResult:
-		local.Y-- // the headline
 	case a == areaPage && local.Y == inside.h-1 && m.page.runnable() && len(m.suggested.values) > 0:
 		m.suggested.take()
 		return nil
@@ -111,6 +109,8 @@ func (m *model) clickTitle(a area, x, room int) {
 		m.watch.ClickTitle(x, room)
 	case areaPage:
 		m.page.clickTitle(x, room)
+	case areaResult:
+		m.calls.clickTitle(x-len(resultTitle), room-len(resultTitle))
 	}
 }
 

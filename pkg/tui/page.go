@@ -13,7 +13,6 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers/protocol"
-	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
@@ -36,8 +35,7 @@ type page struct {
 	serverList *serverList // of server; nil where the server itself is shown
 	tab        pageTab
 
-	form   *form.Form         // of item; nil where it has none
-	forms  map[itemKey]filled // of the item, and of others in which something was filled in
+	*forms
 	schema *jsontree.Tree
 	list   pane.List // the lines of what scrolls
 	focus  bool
@@ -58,38 +56,22 @@ type page struct {
 	welcome func(width int) []string
 }
 
-// filled is a form and the item that it was made for.
-type filled struct {
-	item item
-	form *form.Form
-	// empty is what the form contains before anything is filled in.
-	empty string
-}
-
-// forget drops the form of the item if nothing is filled in. A server may list new names again and again, and each form
-// keeps the whole list that its item came from.
-func (p *page) forget() {
-	if kept, ok := p.forms[p.item.key()]; ok && kept.form.Draft() == kept.empty {
-		delete(p.forms, p.item.key())
-	}
-}
-
-// showItem shows an item, with what was filled in for it before.
-func (p *page) showItem(one item) {
+// showItem shows an item, with what was filled in for it before. It reports whether another one was shown.
+func (p *page) showItem(one item) bool {
 	if p.item == one {
-		return
+		return false
 	}
-	if p.form != nil {
-		p.form.Focus(false)
-	}
-	p.forget()
+	p.forget(p.item)
 	p.item, p.server, p.serverList, p.list = one, nil, nil, pane.List{}
-	p.form = p.forms[one.key()].form
-	if p.form == nil && one.fillable() {
-		p.form = form.New(one.Tool, p.theme, p.now)
-		p.forms[one.key()] = filled{one, p.form, p.form.Draft()}
-	}
+	p.open(one)
 	p.schema = jsontree.New(one.InputSchema, p.theme)
+	p.setFocus(p.focus)
+	return true
+}
+
+// showCall shows the arguments of a call of the item in the form; nil shows what is typed.
+func (p *page) showCall(c *call) {
+	p.bind(p.item, c)
 	p.setFocus(p.focus)
 }
 
@@ -97,24 +79,21 @@ func (p *page) showItem(one item) {
 // its values go into a new form. changed reports whether that happened to the form on the screen.
 func (p *page) renew(all []item) (changed bool) {
 	for _, one := range all {
-		if p.item.key() == one.key() && !one.fillable() {
+		shown, old := p.item.key() == one.key(), p.form
+		if shown && !one.fillable() {
 			p.item = one
 		}
-		kept, ok := p.forms[one.key()]
+		kept, ok := p.typed[one.key()]
 		if !ok || kept.item == one {
 			continue
 		}
-		if !bytes.Equal(kept.item.InputSchema, one.InputSchema) {
-			kept = p.refilled(one, kept.form)
+		same := bytes.Equal(kept.item.InputSchema, one.InputSchema)
+		p.forms.renew(one, same)
+		if shown {
+			p.item = one
 		}
-		kept.item = one
-		p.forms[one.key()] = kept
-		if p.item.key() != one.key() {
-			continue
-		}
-		p.item = one
-		if old := p.form; old != kept.form {
-			p.form, changed = kept.form, true
+		if shown && !same {
+			changed = true
 			p.schema = jsontree.New(one.InputSchema, p.theme)
 			p.setFocus(p.focus)
 			p.form.Resume(old)
@@ -123,25 +102,10 @@ func (p *page) renew(all []item) (changed bool) {
 	return changed
 }
 
-// refilled returns an item's form with the values of an old one. Values that do not fit are filled in
-// as JSON, and text that is not JSON yet as text.
-func (p *page) refilled(one item, old *form.Form) filled {
-	fresh := form.New(one.Tool, p.theme, p.now)
-	empty := fresh.Draft()
-	arguments, err := old.Arguments()
-	if err == nil {
-		err = fresh.SetArguments(arguments)
-	}
-	if err != nil {
-		fresh.EditText(old.Draft())
-	}
-	return filled{one, fresh, empty}
-}
-
 // showNothing empties the page: nothing is selected.
 func (p *page) showNothing() {
-	p.forget()
-	p.item, p.form, p.server, p.serverList = item{}, nil, nil, nil
+	p.forget(p.item)
+	p.item, p.server, p.serverList = item{}, nil, nil
 }
 
 func (p *page) showServer(s *server) { p.showServerList(s, nil) }
@@ -151,8 +115,8 @@ func (p *page) showServerList(s *server, of *serverList) {
 	if p.server != s || p.serverList != of {
 		p.list = pane.List{}
 	}
-	p.forget()
-	p.item, p.form, p.server, p.serverList = item{}, nil, s, of
+	p.forget(p.item)
+	p.item, p.server, p.serverList = item{}, s, of
 }
 
 // tabs returns the tabs of the item's page.
@@ -184,6 +148,15 @@ func (p *page) arguments() (json.RawMessage, error) {
 		return nil, err
 	}
 	return rawjson.Marshal(map[string]string{"uri": uri})
+}
+
+// filled returns the values of the form that the arguments are made of, nil if there is no form.
+func (p *page) filled() json.RawMessage {
+	if p.form == nil {
+		return nil
+	}
+	values, _ := p.form.Arguments() // as arguments has found
+	return values
 }
 
 // uri returns the URI of the resource on the screen, or of the template with the values filled in.

@@ -102,7 +102,7 @@ func TestCancel(t *testing.T) {
 	d.shows("quit?", "A call is running.")
 	d.press("esc", "x")
 	d.until("the end", func() bool { return !d.m.calls.shown.running() })
-	d.shows("! cancelled")
+	d.shows("[! #1", "cancelled]")
 }
 
 // A call that runs as a task shows the state of it; the numbers that the tool reports stay beside it.
@@ -169,9 +169,9 @@ func TestSeveralCalls(t *testing.T) {
 		return nil, ctx.Err()
 	}))
 	d.press("down", "ctrl+r", "ctrl+r")
-	d.shows("2 of 2")
+	d.shows("[⠋ #2")
 	d.press("<")
-	d.shows("1 of 2")
+	d.shows("[⠋ #1")
 	first := d.m.calls.shown
 	d.press("x")
 	d.until("the end of the first", func() bool { return !first.running() })
@@ -350,30 +350,41 @@ func quits(cmd tea.Cmd) bool {
 	return false
 }
 
-// In the result's pane, keys are about the call that is shown, whatever tool is selected:
-// what is copied, and what is called again.
+// TestKeysOfTheShownCall shows a result only beside the tool that was called. In the result's pane, keys are about the
+// call on the screen, even if the form has other values by now.
 func TestKeysOfTheShownCall(t *testing.T) {
 	tool := func(name string) *exec.Tool {
 		return newTool(t, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"v":{"type":"string"}}}}`, says("from "+name))
 	}
 	d := drive(t, nil, tool("one"), tool("two"))
 	ended := func() bool { return len(d.m.calls.running()) == 0 }
+	copies := func(wanted, values string) {
+		t.Helper()
+		if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != wanted || string(arguments) != values {
+			t.Errorf("copies %s %s, %v", one.Name, arguments, err)
+		}
+	}
 	d.press("down", "enter", "text:1", "ctrl+r")
 	d.until("the first result", ended)
-	d.press("1", "down", "enter", "text:2")
-	d.press("esc", "3")
-	d.shows("from one", "ctrl+r call again")
-	if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != "one" || string(arguments) != `{"v":"1"}` {
-		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
-	}
-	d.press("ctrl+r")
+	d.press("1", "down", "enter", "text:2", "esc", "3")
+	d.shows("no calls yet")
+	copies("two", `{"v":"2"}`)
+	d.press("1", "up")
+	d.shows("from one", "[#1")
+	d.press("enter", "text:3", "esc")
+	d.shows("[new]")
+	copies("one", `{"v":"3"}`)
+	d.press("3")
+	copies("one", `{"v":"1"}`)
+	d.press("r")
 	d.until("the second result", func() bool { return len(d.m.calls.list) == 2 && ended() })
-	if c := d.m.calls.list[1]; c.name != "one" || string(c.arguments) != `{"v":"1"}` || d.m.page.item.Name != "one" {
+	if c := d.m.calls.list[1]; c.name != "one" || string(c.arguments) != `{"v":"1"}` {
 		t.Errorf("called %s %s", c.name, c.arguments)
 	}
-	d.press("1", "j")
-	if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != "two" || string(arguments) != `{"v":"2"}` {
-		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
+	d.press("ctrl+r")
+	d.until("the third result", func() bool { return len(d.m.calls.list) == 3 && ended() })
+	if c := d.m.calls.list[2]; string(c.arguments) != `{"v":"3"}` {
+		t.Errorf("called with %s", c.arguments)
 	}
 }
 
@@ -885,7 +896,7 @@ func TestFormsThatAreKept(t *testing.T) {
 			for version := range 50 {
 				d.m.options.Executor.Registry.ReplaceServer("zwave", tools(t, version+1)...)
 				d.m.setTools()
-				if got := len(d.m.page.forms); got < test.kept || got > test.kept+1 { // that on the screen
+				if got := len(d.m.page.typed); got < test.kept || got > test.kept+1 { // that on the screen
 					t.Fatalf("after %d lists %d forms are kept, want %d\n%s", version, got, test.kept, d.frame())
 				}
 			}

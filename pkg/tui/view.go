@@ -63,11 +63,9 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 }
 
 func (m *model) layout() layout {
-	shown := m.calls.shown
 	return arrange(m.width, m.height, arrangement{
-		focus: m.focus, zoomed: m.zoomed, result: shown != nil, watch: m.watching, finds: m.tree.typing,
+		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
 		names: m.tree.wants(), form: m.page.wants(), timeline: m.watch.Rows(), grown: m.grown,
-		other: shown != nil && m.page.item.key() != shown.item.key(),
 	})
 }
 
@@ -117,6 +115,9 @@ func (m *model) border(a area) pane.Role {
 // numberWidth is how many cells the number of a pane takes in its title.
 const numberWidth = 2
 
+// resultTitle is before the calls in the title of the result.
+const resultTitle = "result  "
+
 // titleRoom returns how many cells the title of a pane can take, besides its number.
 func titleRoom(border rect) int { return border.w - pane.AroundTitle - numberWidth }
 
@@ -136,7 +137,9 @@ func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, blo
 		block, frame.Extent = m.page.render(width, height, m.foot(width)), m.page.extent()
 		frame.Hint = m.page.callLine()
 	case areaResult:
-		block, frame.Extent = m.calls.render(width, height), m.calls.extent()
+		chips, _, _ := m.calls.title(room - len(resultTitle))
+		title = m.theme.Paint(pane.Dim, resultTitle) + chips
+		block, frame.Extent, frame.Hint = m.calls.render(width, height), m.calls.extent(), m.calls.hint()
 	default:
 		title = m.watch.Title(room)
 		block, frame.Extent = m.watch.Render(width, height), m.watch.Extent()

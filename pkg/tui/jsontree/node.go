@@ -20,6 +20,10 @@ type node struct {
 	cut  bool
 	list []*node
 	rest int // how many children are not in list, because there are too many
+
+	change change
+	old    *node // the counterpart in an earlier document
+	gone   int   // how many of list are removed
 }
 
 const (
@@ -70,7 +74,7 @@ func (n *node) adopt(child *node) {
 	n.list = append(n.list, child)
 }
 
-func (n *node) size() int { return len(n.children()) + n.rest }
+func (n *node) size() int { return len(n.children()) + n.rest - n.gone }
 
 func (n *node) depth() int {
 	depth := 0

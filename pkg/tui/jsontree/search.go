@@ -8,11 +8,17 @@ import (
 // maxSearched bounds how many nodes a search looks at.
 const maxSearched = 500_000
 
-// find moves to the next or previous node whose name or value matches, and opens everything around it. It looks at the
-// node under the cursor first if here is set, else last.
+// find moves to the next or previous node whose name or value matches, and opens everything around it. Without a
+// search, it finds differences. It looks at the node under the cursor first if here is set, else last.
 func (t *Tree) find(by int, here bool) {
-	if t.search.Query == "" || t.root == nil {
+	fits := func(n *node) bool { return n.matches(t.search.Query) }
+	switch {
+	case t.search.Query != "" && t.root != nil:
+	case !t.compared:
 		return
+	default:
+		fits = func(n *node) bool { return n.change > within }
+		defer func() { t.search.Missed = false }()
 	}
 	var nodes []*node
 	left := maxSearched
@@ -24,7 +30,7 @@ func (t *Tree) find(by int, here bool) {
 	if here {
 		from -= by
 	}
-	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return nodes[i].matches(t.search.Query) }); ok {
+	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return fits(nodes[i]) }); ok {
 		t.reveal(nodes[at])
 	}
 }

@@ -25,7 +25,8 @@ type Tree struct {
 	width int // that the rows were made for
 	focus bool
 
-	search pane.Search
+	search   pane.Search
+	compared bool
 }
 
 // row is a line of the tree: a node, or a line of its long text below it.
@@ -72,7 +73,10 @@ func (t *Tree) Bindings() []pane.Binding {
 	copied := func(what string, of func(*node) string) func() tea.Cmd {
 		return func() tea.Cmd { return Copied(of(t.current()), what) }
 	}
-	none := pane.Off(t.current() == nil, "there is no JSON")
+	none, found := pane.Off(t.current() == nil, "there is no JSON"), "match"
+	if t.compared && t.search.Query == "" {
+		found = "difference"
+	}
 	openBelow := do(func() { t.current().unfold(maxDepth); t.layout() })
 	moves := pane.Moves(func(by int) { t.search.Missed = false; t.list.Move(by, len(t.rows)) }, t.list.Page())
 	return append(moves, []pane.Binding{
@@ -82,8 +86,8 @@ func (t *Tree) Bindings() []pane.Binding {
 		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: openBelow},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
 		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
-		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1, false) })},
-		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1, false) })},
+		{Keys: []string{"n"}, Help: "next " + found, Off: none, Do: do(func() { t.find(1, false) })},
+		{Keys: []string{"N"}, Help: "previous " + found, Off: none, Do: do(func() { t.find(-1, false) })},
 		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: copied("the path", (*node).jq)},
 		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: copied("the pointer", (*node).pointer)},
 		{Keys: []string{"V"}, Help: "copy the value", Off: none, Do: copied("the value", (*node).text)},
@@ -217,14 +221,21 @@ func (t *Tree) Render(width, height int) string {
 	})
 }
 
-// line draws one row.
+// line draws one row, with the sign of a difference at the right edge.
 func (t *Tree) line(i, width int) string {
 	r := t.rows[i]
-	text := r.text
+	text, room := r.text, width
+	sign := t.changeSign(r.node)
+	if sign != "" {
+		room -= 2
+	}
 	if text == "" {
-		text = t.nodeLine(r.node, width)
+		text = t.nodeLine(r.node, room)
 	} else {
 		text = t.theme.Paint(pane.Text, text)
+	}
+	if sign != "" {
+		text = t.theme.Fit(text, room) + " " + sign
 	}
 	if i == t.list.Cursor {
 		return t.theme.UnderCursor(text, t.focus, width)
@@ -247,6 +258,9 @@ func (t *Tree) nodeLine(n *node, width int) string {
 		line += t.theme.Paint(pane.Name, render.Safe(n.name())) + ": "
 	}
 	room := width - ansi.StringWidth(line)
+	if n.change == changed {
+		return line + t.changeLine(n, room)
+	}
 	return line + t.theme.Cut(t.valueLine(n, room), room)
 }
 
@@ -268,4 +282,30 @@ func (t *Tree) valueLine(n *node, room int) string {
 		return t.theme.Paint(pane.Word, string(n.raw))
 	}
 	return t.theme.Paint(pane.Number, render.Safe(n.head(room+1)))
+}
+
+// Resume opens what is open in the tree of an earlier document, and goes to the same row.
+func (t *Tree) Resume(old *Tree) {
+	if t.root != nil && old.root != nil {
+		t.root.resume(old.root)
+		t.root.unfoldChanges(new(int))
+		t.list, t.search, t.rows = old.list, old.search, nil
+	}
+}
+
+func (n *node) resume(old *node) {
+	if n.open = old.open; !n.open || !n.container() {
+		return
+	}
+	places := make(map[string]*node, len(old.list))
+	for _, one := range old.list {
+		if one.change != removed {
+			places[one.name()] = one
+		}
+	}
+	for _, child := range n.children() {
+		if was := places[child.name()]; was != nil {
+			child.resume(was)
+		}
+	}
 }

@@ -16,6 +16,8 @@ type document struct {
 	table   *table // nil if there is none
 	asTable bool
 	focus   bool
+	// compared reports whether the tree marks how the document differs from another one.
+	compared bool
 }
 
 func newDocument(theme *pane.Theme, value json.RawMessage) *document {
@@ -23,6 +25,12 @@ func newDocument(theme *pane.Theme, value json.RawMessage) *document {
 	d.table = newTable(theme, value)
 	d.asTable = d.table != nil && d.table.flat
 	return d
+}
+
+// compare marks in the tree how the document differs from another one, and returns what it found.
+func (d *document) compare(with json.RawMessage) string {
+	d.asTable, d.compared = false, true
+	return d.tree.Compare(with)
 }
 
 // shown returns the view on the screen.
@@ -63,6 +71,9 @@ func (d *document) Bindings() []pane.Binding {
 		help = "as a tree"
 	}
 	no := pane.Off(d.table == nil, "this is not a list of objects")
+	if d.compared {
+		no = "a table does not show differences"
+	}
 	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: pane.Do(d.turn)})
 }
 

@@ -20,9 +20,11 @@ type View struct {
 	theme  *pane.Theme
 	focus  bool
 	result *exec.Result // nil if nothing was shown yet
+	with   *exec.Result // that it is compared with, or nil
 
 	tabs    []*tab
 	current int      // which of tabs is on the screen
+	chosen  string   // the tab that the user went to last
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
 	prompt  *prompt  // for a path to save to, or nil
@@ -51,7 +53,8 @@ type described interface{ About() string }
 func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
 
 // Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the structured
-// content, else the content. If the same tool succeeded before as well, the tab stays the same.
+// content, else the content. If the same tool succeeded before as well, it begins with the tab that the user has
+// chosen, and with what is open in it.
 func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	before := *v
 	*v = View{theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
@@ -63,8 +66,18 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	v.remarks = remarksOn(result, tool)
 	again := before.result != nil && before.result.ToolName == result.ToolName
 	if again && before.result.Success && result.Success {
-		name := before.tabs[before.current].name
-		v.current = max(0, slices.IndexFunc(v.tabs, func(l *tab) bool { return l.name == name }))
+		v.chosen = before.chosen
+		v.current = max(0, slices.IndexFunc(v.tabs, func(l *tab) bool { return l.name == v.chosen }))
+		v.resume(before.tabs[before.current])
+	}
+}
+
+// resume opens the tab on the screen as another one was.
+func (v *View) resume(old *tab) {
+	was, ok := old.made.(*document)
+	now, too := v.body().(*document)
+	if ok && too {
+		now.tree.Resume(was.tree)
 	}
 }
 
@@ -85,7 +98,9 @@ func (v *View) body() pane.Pane {
 	}
 	l := v.tabs[v.current]
 	if l.made == nil {
-		l.made = l.open(v.theme)
+		if l.made = l.open(v.theme); v.with != nil {
+			l.made = l.compare(v.theme, v.with)
+		}
 		l.made.Focus(v.focus)
 	}
 	return l.made
@@ -93,6 +108,12 @@ func (v *View) body() pane.Pane {
 
 // Extent returns the visible part of the tab on the screen.
 func (v *View) Extent() pane.Extent { return pane.ExtentOf(v.body()) }
+
+// Sideways reports whether left and right scroll the tab on the screen.
+func (v *View) Sideways() bool {
+	d, ok := v.body().(*document)
+	return ok && d.asTable
+}
 
 // Editing reports whether the user is typing text: a search or the name of a file.
 func (v *View) Editing() bool {
@@ -135,7 +156,7 @@ func (v *View) turn() { v.goTo((v.current + 1) % len(v.tabs)) }
 // goTo shows a tab.
 func (v *View) goTo(tab int) {
 	v.body().Focus(false)
-	v.current = tab
+	v.current, v.chosen = tab, v.tabs[tab].name
 	v.body().Focus(v.focus)
 }
 

@@ -17,8 +17,10 @@ import (
 type tab struct {
 	name string
 	// open makes the body; nothing is read before the tab is shown.
-	open func(*pane.Theme) pane.Pane
-	made pane.Pane
+	open     func(*pane.Theme) pane.Pane
+	made     pane.Pane
+	value    json.RawMessage // of a tab that shows JSON as a tree or a table
+	compared string          // what a comparison has found
 	// write writes the whole content of the tab. With safe it writes for a terminal; else every byte
 	// is the server's own, except the line ends between blocks.
 	write     func(out io.Writer, safe bool) error
@@ -112,6 +114,7 @@ func jsonTab(name string, value json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".json",
+		value:     value,
 		open: func(theme *pane.Theme) pane.Pane {
 			if len(value) > maxTree {
 				return newRaw(theme, value)
@@ -143,7 +146,7 @@ func newRaw(theme *pane.Theme, raw json.RawMessage) pane.Pane {
 func replyTab(raw json.RawMessage) *tab {
 	l := jsonTab("reply", raw)
 	if l != nil {
-		l.open = func(theme *pane.Theme) pane.Pane { return jsontree.New(raw, theme) }
+		l.open = func(theme *pane.Theme) pane.Pane { return &document{tree: jsontree.New(raw, theme)} }
 	}
 	return l
 }
