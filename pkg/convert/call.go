@@ -17,20 +17,19 @@ import (
 // ToolCall is a model's request to call a tool.
 type ToolCall struct {
 	ID        string          // the provider's; empty if the message has none
-	Name      string          // as the model wrote it
+	Name      string          // unchanged from the model
 	Arguments json.RawMessage // a JSON object
-	// Untyped reports that the arguments are text (Qwen3-Coder): each value is a string, to be typed by the tool's
-	// schema.
+	// Untyped is set if all values are strings, whose types come from the tool's schema (Qwen3-Coder).
 	Untyped bool
-	// Err is why the arguments could not be read, or nil; it is the call's result for the model.
+	// Err is why the call could not be read, or nil. The model gets it as the call's result.
 	Err error
-	// custom reports whether the call is one of OpenAI's custom tools, whose results have their own type.
+	// custom is set for calls of OpenAI's custom tools, whose results have their own type.
 	custom bool
 }
 
-// Message has the tool calls of a model's answer.
+// Message has the tool calls in a model's message.
 type Message struct {
-	// Format is the format for the results; empty if there are no calls and no format was given.
+	// Format is the format of the results; empty if there are no calls and no format was given.
 	Format Format
 	Calls  []ToolCall
 	// Seen describes the input if no calls were found: "an object with role, content".
@@ -39,17 +38,16 @@ type Message struct {
 	Text string
 }
 
-// ReadCalls reads the tool calls of a provider's call, an array of calls, an assistant message or a response. Of a
-// conversation it reads the last assistant message, without the calls that already have results. If from is empty, the
-// format is recognised. A message without calls is not an error; text that is not a message, or has another format than
-// from, is. A call that cannot be read or is not a function's (OpenAI's custom tools) has its own error.
+// ReadCalls reads the tool calls in a call, an array of calls, an assistant message or a response. In a conversation,
+// it reads the last assistant message, without the calls that already have results. If from is empty, the format is
+// detected. A message without calls is not an error; input that is not a message, or has another format than from, is.
+// A call that cannot be read, or is for one of OpenAI's custom tools, has its own error.
 //
-// Calls of OpenAI, Mistral and Cohere look alike, and only their results differ. They count as OpenAI's, unless every
-// id has the 9 letters and digits of Mistral's, or the message has Cohere's tool_plan.
+// Calls of OpenAI, Mistral and Cohere look the same, and only their results differ. They count as OpenAI's, unless
+// every id has 9 letters and digits, as Mistral's have, or the message has Cohere's tool_plan.
 //
-// Calls in text (Hermes, Qwen3-Coder) are read from input that is all text, and from the content of a chat message
-// without tool_calls, unless from is a provider whose calls are never text. Text in <think>, and text quoted as code,
-// contains no calls.
+// Calls in text (Hermes, Qwen3-Coder) are read from plain text, and from the content of a chat message without
+// tool_calls, unless from is a provider whose calls are never text. Text in <think> and quoted code are ignored.
 func ReadCalls(data []byte, from Format) (*Message, error) {
 	reader := callReader{from: from}
 	if err := reader.document(data); err != nil {
@@ -62,7 +60,7 @@ func ReadCalls(data []byte, from Format) (*Message, error) {
 type callReader struct {
 	from  Format
 	calls []ToolCall
-	// shapes are the formats that the calls look like, one for each; empty if a call looks like several.
+	// shapes are the formats of the calls; empty for a call that fits several.
 	shapes []Format
 	// wrapper is the format of the message around the calls; empty if unknown.
 	wrapper Format
@@ -75,7 +73,7 @@ type callReader struct {
 func (r *callReader) document(data []byte) error {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if len(data) == 0 {
-		return errors.New("empty where a tool call is expected")
+		return errors.New("no tool call: the input is empty")
 	}
 	if json.Valid(data) {
 		whole := jsonschema.NewNode(data)
@@ -85,7 +83,7 @@ func (r *callReader) document(data []byte) error {
 		return nil
 	}
 	if opens := data[0] == '{' || data[0] == '['; opens {
-		if values, err := splitValues(data); err == nil { // such as a call on each line
+		if values, err := splitValues(data); err == nil { // for example one call per line
 			r.seen = fmt.Sprintf("%d JSON values", len(values))
 			r.value(jsonschema.NewNode(rawjson.Array(values)))
 			return nil
@@ -104,7 +102,7 @@ func (r *callReader) document(data []byte) error {
 func describeText(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "data:") || strings.HasPrefix(text, "event:") { // server-sent events
-		return "the events of a stream, and not the message that they make"
+		return "the events of a stream instead of a message"
 	}
 	return "text without a <tool_call>"
 }
@@ -133,7 +131,7 @@ func describeSeen(value *node) string {
 	return "an object with " + strings.Join(names, ", ")
 }
 
-// maxCallDepth bounds the nesting of messages: a serialized message in a conversation in a request.
+// maxCallDepth limits the nesting of messages, such as a serialized message in a conversation in a request.
 const maxCallDepth = 4
 
 // value reads calls from a response, a message, a conversation, or calls.
@@ -149,8 +147,8 @@ func (r *callReader) value(value *node) {
 	r.depth--
 }
 
-// list reads an array: calls, items of a message, the pieces of a stream, or a conversation, of which only the last
-// assistant message counts.
+// list reads an array: calls, items of a message, pieces of a stream, or a conversation, where only the last assistant
+// message counts.
 func (r *callReader) list(elements []*node) {
 	last, isConversation := -1, false
 	for i, element := range elements {
@@ -174,16 +172,15 @@ func (r *callReader) list(elements []*node) {
 		case i == last || isPiece:
 			r.value(item)
 		case messageRole(item) == "":
-			// Items of the Responses API are beside messages. Other messages have results of tools, which are not
-			// calls.
+			// The Responses API has items next to messages. Other messages contain tool results, not calls.
 			r.call(item)
 		}
 	}
 	r.dropAnswered(before, answers)
 }
 
-// messageRole returns who wrote a message: "assistant" for a model of any provider, or another word; empty if the
-// object is not a message.
+// messageRole returns the role of a message, with "assistant" for models of all providers; empty if the object is not a
+// message.
 func messageRole(message *node) string {
 	if role := message.Get("role").Text(); role != "" {
 		if role == "model" {
@@ -200,8 +197,8 @@ func messageRole(message *node) string {
 	return serializedRole(message)
 }
 
-// serializedRole returns who wrote a message in LangChain's serialized form, by the class at the end of its id; empty
-// if it is not one.
+// serializedRole returns the role of a message in LangChain's serialized form, which is the class at the end of its id;
+// empty for other objects.
 func serializedRole(fields *node) string {
 	path := fields.Get("id").Elements()
 	if len(path) == 0 || !fields.Has("lc") {
@@ -228,7 +225,7 @@ func (r *callReader) object(fields *node) {
 	r.content(fields)
 }
 
-// call reads one call, in any shape; it reports whether there is one.
+// call reads one call in any format, and reports whether there is one.
 func (r *callReader) call(fields *node) bool {
 	for _, one := range slices.Backward(allRecords()) {
 		for _, shape := range one.calls {
@@ -272,7 +269,7 @@ func (r *callReader) unwrap(fields *node) (inner *node, ok bool) {
 	return fields.Value("data"), fields.Get("data").IsObject() && fields.Get("type").Text() == "ai"
 }
 
-// noteWrapper recognises the format of a response around a chat message.
+// noteWrapper detects the format of a response around a chat message.
 func (r *callReader) noteWrapper(response, message *node) {
 	switch {
 	case response.Has("done") || response.Has("created_at"):
@@ -282,8 +279,8 @@ func (r *callReader) noteWrapper(response, message *node) {
 	}
 }
 
-// content reads the calls of an assistant's message, or those among its parts. It does not look into the parts, which
-// may be a result of the provider's own tool.
+// content reads the calls in an assistant's message or among its parts. It does not search inside parts, which may be
+// results of the provider's own tools.
 func (r *callReader) content(message *node) {
 	if role := messageRole(message); role != "" && role != "assistant" {
 		return
@@ -316,7 +313,8 @@ func (r *callReader) content(message *node) {
 	}
 }
 
-// listed reads the calls that a message lists apart from its content. Each needs a result, even if it cannot be read.
+// listed reads the calls that a message lists separately from its content. Each needs a result, even if it cannot be
+// read.
 func (r *callReader) listed(message *node) {
 	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
 		for _, part := range message.Get(name).Elements() {
@@ -349,12 +347,13 @@ func (r *callReader) message() (*Message, error) {
 	case !sameCalls(r.from, found):
 		return nil, fmt.Errorf("the tool calls are not in the format %s: they look like %s", r.from, found)
 	case isTextFormat(r.from):
-		message.Format = found // a chat message of such a model needs a chat message back
+		message.Format = found // results must be a chat message too
 	}
 	return message, nil
 }
 
-// format returns the common format of all calls. A call with only a name fits all formats; alone, it counts as MCP's.
+// format returns the common format of all calls. A call with only a name fits all formats, and MCP if there are no
+// others.
 func (r *callReader) format() (Format, error) {
 	var found Format
 	for _, shape := range r.shapes {
@@ -363,7 +362,7 @@ func (r *callReader) format() (Format, error) {
 		case found == "":
 			found = shape
 		case isChat(shape) && isChat(found):
-			// An id can have nine letters by chance; arguments that are an object are no accident.
+			// An id can have nine letters by chance, but object arguments are deliberate.
 			if found != Ollama && shape != Ollama {
 				found = OpenAI
 			} else {
@@ -379,13 +378,13 @@ func (r *callReader) format() (Format, error) {
 	return cmp.Or(found, MCP), nil
 }
 
-// isChat reports whether a format's calls are those of OpenAI's chat completions, or look like them.
+// isChat reports whether a format's calls look like those of OpenAI's chat completions.
 func isChat(format Format) bool { return recordOf(format).family == OpenAI && !isTextFormat(format) }
 
 func isTextFormat(format Format) bool { return recordOf(format).result.asText }
 
-// sameCalls reports whether calls of one format may be read as those of the other. A chat server that does not know the
-// model's calls returns them as text.
+// sameCalls reports whether calls of one format may be read as those of the other. A chat server that does not parse
+// the model's calls returns them as text.
 func sameCalls(a, b Format) bool {
 	return cmp.Or(recordOf(a).family, a) == cmp.Or(recordOf(b).family, b)
 }
@@ -393,7 +392,7 @@ func sameCalls(a, b Format) bool {
 // answer is a result already in the conversation. Without ids, the name identifies the call.
 type answer struct{ id, name string }
 
-// to reports whether it is the result of a call.
+// to reports whether a is the result of a call.
 func (a answer) to(call ToolCall) bool {
 	if a.id != "" && call.ID != "" {
 		return a.id == call.ID
@@ -401,7 +400,7 @@ func (a answer) to(call ToolCall) bool {
 	return a.name == "" || a.name == call.Name
 }
 
-// dropAnswered removes the calls, from one on, that have results: they were made before.
+// dropAnswered removes the calls since index from that have results.
 func (r *callReader) dropAnswered(from int, answers []answer) {
 	for _, one := range answers {
 		if i := slices.IndexFunc(r.calls[from:], one.to); i >= 0 {
@@ -451,9 +450,9 @@ func partAnswers(message *node) []answer {
 // maxEncoded bounds how many times arguments may be encoded as a string.
 const maxEncoded = 4
 
-var errNoToolName = errors.New("the tool call names no tool")
+var errNoToolName = errors.New("the tool call has no tool name")
 
-// newCall makes a call of its parts. Invalid arguments and a missing name are the call's own error.
+// newCall returns a call. Invalid arguments and a missing name set its Err.
 func newCall(id, name string, arguments *node) ToolCall {
 	object, err := readArguments(arguments.Bytes())
 	if name == "" {
@@ -462,9 +461,8 @@ func newCall(id, name string, arguments *node) ToolCall {
 	return ToolCall{ID: id, Name: name, Arguments: object, Err: err}
 }
 
-// readArguments reads the arguments of a call as one JSON object: an object, a string that contains one (encoded once
-// or more), or nothing. The object is byte for byte the model's, unless it had to be repaired. With an error it is
-// empty.
+// readArguments reads arguments, which are an object, a string with an object (encoded once or more), or missing. It
+// keeps the model's bytes unless they need repair. With an error, the result is an empty object.
 func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	none := json.RawMessage("{}")
 	for range maxEncoded {
@@ -488,7 +486,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 		}
 		given = json.RawMessage(rawjson.Unquote(given))
 	}
-	return none, errors.New("the arguments are JSON that was encoded as a string too many times")
+	return none, errors.New("the arguments were encoded as a JSON string too many times")
 }
 
 // withoutFence removes the Markdown code fence around a value.

@@ -25,11 +25,11 @@ func TestReadUnreadableCalls(t *testing.T) {
 		},
 		{
 			"of a custom tool", `{"role":"assistant","tool_calls":[{"id":"call_1","type":"custom","custom":{"name":"sql","input":"select 1"}}]}`,
-			OpenAI, "call_1 sql {} ! no tool takes bare text: call a function, with JSON as its arguments",
+			OpenAI, "call_1 sql {} ! plain text input is not supported: call a function with JSON arguments",
 		},
 		{
 			"of a custom tool of the responses API", `[{"type":"custom_tool_call","id":"ctc_1","call_id":"call_1","name":"sql","input":"select 1"}]`,
-			Responses, "call_1 sql {} ! no tool takes bare text: call a function, with JSON as its arguments",
+			Responses, "call_1 sql {} ! plain text input is not supported: call a function with JSON arguments",
 		},
 		{
 			"that LangChain could not read",

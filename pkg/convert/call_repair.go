@@ -9,10 +9,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// repairJSON reads a value that is nearly JSON, and writes it as JSON. It repairs mistakes of small models that have
-// only one meaning: a comma after the last element, line breaks in strings, names without quotes, and Python's spelling
-// ('text', True, None). ok is false for anything else, such as text that ends too early. end is the offset after the
-// value.
+// repairJSON reads a nearly valid JSON value. It repairs unambiguous mistakes of small models: trailing commas, line
+// breaks in strings, unquoted names, and Python syntax ('text', True, None). ok is false for anything else, such as
+// truncated text. end is the offset after the value.
 func repairJSON(text string) (value json.RawMessage, end int, ok bool) {
 	r := repairer{text: text}
 	if !r.value(0) {
@@ -22,7 +21,7 @@ func repairJSON(text string) (value json.RawMessage, end int, ok bool) {
 	return value, r.at, json.Valid(value)
 }
 
-// maxRepairDepth bounds the nesting of what is repaired.
+// maxRepairDepth limits the nesting of values to repair.
 const maxRepairDepth = 200
 
 type repairer struct {
@@ -35,7 +34,7 @@ func (r *repairer) space() {
 	r.at += len(r.text[r.at:]) - len(strings.TrimLeft(r.text[r.at:], " \t\r\n"))
 }
 
-// next passes space and the given character, and reports whether it was there.
+// next skips space and the given character, and reports whether it was there.
 func (r *repairer) next(sign byte) bool {
 	r.space()
 	if r.at == len(r.text) || r.text[r.at] != sign {
@@ -61,7 +60,7 @@ func (r *repairer) value(depth int) bool {
 	return r.valueOf()
 }
 
-// list reads an object or an array up to its closing sign.
+// list reads an object or an array up to its closing bracket.
 func (r *repairer) list(closing byte, depth int, element func(depth int) bool) bool {
 	r.out.WriteByte(r.text[r.at])
 	r.at++
@@ -109,7 +108,7 @@ func (r *repairer) memberName() bool {
 	return true
 }
 
-// quoted reads a string in JSON's or Python's quotes.
+// quoted reads a string in double or single quotes.
 func (r *repairer) quoted() bool {
 	quote := r.text[r.at]
 	var said strings.Builder
@@ -131,7 +130,7 @@ func (r *repairer) quoted() bool {
 	return false
 }
 
-// escape reads an escape that JSON and Python have in common, and \'.
+// escape reads an escape that is valid in JSON and Python, or \'.
 func (r *repairer) escape(said *strings.Builder) bool {
 	rest := r.text[r.at:]
 	if len(rest) < 2 {
@@ -146,7 +145,7 @@ func (r *repairer) escape(said *strings.Builder) bool {
 	if rest[1] == 'u' {
 		size = 6
 		if len(rest) >= 12 && strings.ContainsRune("dD", rune(rest[2])) && rest[6] == '\\' {
-			size = 12 // the halves of one character
+			size = 12 // a surrogate pair
 		}
 	}
 	var text string
@@ -158,7 +157,7 @@ func (r *repairer) escape(said *strings.Builder) bool {
 	return true
 }
 
-// valueOf reads a number or a word.
+// valueOf reads a number or a literal.
 func (r *repairer) valueOf() bool {
 	end := r.at
 	for end < len(r.text) && strings.IndexByte(alphanumeric+"+-.", r.text[end]) >= 0 {
@@ -176,7 +175,7 @@ func (r *repairer) valueOf() bool {
 	return json.Valid([]byte(word))
 }
 
-// namedIn returns the name in a call with broken JSON, for its error; empty if there is none.
+// namedIn returns the tool name in a call with invalid JSON, or nothing.
 func namedIn(text string) string {
 	_, rest, ok := strings.Cut(text, `"name"`)
 	if !ok {

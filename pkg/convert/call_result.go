@@ -17,7 +17,7 @@ import (
 // ToolResult is the outcome of a call.
 type ToolResult struct {
 	Call ToolCall
-	// Text is the string form of the result (EXEC-16), or the error's text.
+	// Text is the string form of the result (EXEC-16), or the error.
 	Text string
 	// Content are the MCP content blocks, Structured the structuredContent; nil if there are none.
 	Content    []json.RawMessage
@@ -25,26 +25,26 @@ type ToolResult struct {
 	IsError    bool
 }
 
-// resultForm is a provider's form of a call's result: JSON with names of fields (see fields) in place of values. A
-// member whose field is nil is omitted.
+// resultForm is a provider's JSON template for results, with placeholders (see fields). Members whose placeholder is
+// nil are omitted.
 type resultForm struct {
-	// asText reports that results are text, as calls are; the other fields do not apply.
+	// asText is set if calls and results are text; the other fields do not apply then.
 	asText bool
-	// turn is the member of the user message that has all results of a turn; empty if each is its own message.
+	// turn is the member of the user message that contains all results of a turn; empty if each result is a message.
 	turn   string
 	result string
-	// text, image and structured are the forms of the parts of $content.
+	// text, image and structured are the templates of the parts of $content.
 	text, image, structured string
-	// empty is the text of a result without content, which the provider refuses.
+	// empty is the text for a result without content, which the provider rejects.
 	empty string
 }
 
-// WriteResults writes results as the provider's messages (or parts) after the calls, all of one turn together: a JSON
-// array of messages for most, one user message for Anthropic, Gemini and Bedrock, text for Hermes.
+// WriteResults writes the results of one turn for a provider: a JSON array of messages for most, one user message for
+// Anthropic, Gemini and Bedrock, text for Hermes.
 //
-// Text is what models see of a result: unlike Content, it may have been cut. Images of Content are passed on if the
-// provider supports images. Ids are those of the calls. An id that the provider would refuse is replaced by one made of
-// the call's id, or of its place.
+// Models get Text, which may have been shortened, and the images in Content if the provider supports images. Ids are
+// those of the calls. An id that the provider would reject is replaced with one derived from it, or from the call's
+// position.
 func WriteResults(to Format, results []ToolResult) ([]byte, error) {
 	target := recordOf(to)
 	fitted, form := slices.Clone(results), target.result
@@ -68,7 +68,7 @@ func WriteResults(to Format, results []ToolResult) ([]byte, error) {
 	return rawjson.Marshal(written)
 }
 
-// fields returns the values of a result by the names in forms.
+// fields returns the values of a result by placeholder.
 func (f resultForm) fields(result ToolResult) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{
 		"$id":     nil,
@@ -99,7 +99,7 @@ func (f resultForm) fields(result ToolResult) map[string]json.RawMessage {
 	return fields
 }
 
-// fillForm fills a form with its fields.
+// fillForm replaces the placeholders of a template.
 func fillForm(form json.RawMessage, fields map[string]json.RawMessage) json.RawMessage {
 	if value, isField := fields[rawjson.Unquote(form)]; isField {
 		return value
@@ -141,7 +141,7 @@ func (f resultForm) content(result ToolResult) json.RawMessage {
 			})
 		case isStructured && f.structured != "" && part.text == result.Text:
 			add(f.structured, map[string]json.RawMessage{"$json": structured})
-		case part.text != "": // both refuse empty text
+		case part.text != "": // both reject empty text
 			add(f.text, map[string]json.RawMessage{"$text": rawjson.Quote(part.text)})
 		}
 	}
@@ -154,15 +154,15 @@ func (f resultForm) content(result ToolResult) json.RawMessage {
 	return rawjson.Array(parts)
 }
 
-// resultPart is a part of a result: text, or an image.
+// resultPart is text or an image.
 type resultPart struct {
 	text  string
 	image *exec.Block
 }
 
-// resultParts returns the parts of a result: images of the types that Anthropic and Bedrock support, everything else as
-// text. If the text for the model differs from that of the blocks, because it was cut or the result is structured, it
-// comes first as a whole, and the images follow.
+// resultParts returns the parts of a result: images of types that Anthropic and Bedrock support, and everything else as
+// text. If Text differs from the text of the blocks, because it was shortened or is structured, it is the first part,
+// and the images follow.
 func resultParts(result ToolResult) []resultPart {
 	images := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	whole := len(result.Content) > 0 && result.Text == contentText(result.Content)
@@ -182,7 +182,7 @@ func resultParts(result ToolResult) []resultPart {
 	return parts
 }
 
-// contentText returns the text of MCP content for models, which begins a new line for each block.
+// contentText returns the text of MCP content for models, with one line per block.
 func contentText(content []json.RawMessage) string {
 	lines := make([]string, len(content))
 	for i, raw := range content {
@@ -191,8 +191,8 @@ func contentText(content []json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-// mcpContent returns the content and structuredContent of a CallToolResult: the tool's own blocks, unless the text for
-// the model was cut.
+// mcpContent returns the content and structuredContent of a CallToolResult: the original blocks, unless the text was
+// shortened.
 func mcpContent(result ToolResult) (content, structured json.RawMessage) {
 	isStructured := result.Structured != nil && result.Text == string(result.Structured)
 	if isStructured {
@@ -204,10 +204,10 @@ func mcpContent(result ToolResult) (content, structured json.RawMessage) {
 	return rawjson.Array([]json.RawMessage{rawjson.Build("type", "text", "text", result.Text)}), structured
 }
 
-// errorMark begins the text of a failure if a provider has no other mark for it.
+// errorMark is the prefix of errors for providers without an error flag.
 const errorMark = "Error: "
 
-// markedText returns the text of a result. That of a failure begins with errorMark.
+// markedText returns the text of a result, with errorMark if it is an error.
 func markedText(result ToolResult) string {
 	if !result.IsError || strings.HasPrefix(result.Text, errorMark) {
 		return result.Text
@@ -215,7 +215,7 @@ func markedText(result ToolResult) string {
 	return errorMark + result.Text
 }
 
-// structuredValue returns the structured result, unless the text for the model was cut.
+// structuredValue returns the structured result, unless the text was shortened.
 func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
 		return nil, false
@@ -227,12 +227,12 @@ func structuredValue(result ToolResult) (json.RawMessage, bool) {
 // idRule is a provider's rule for the ids of results.
 type idRule struct {
 	optional bool                 // no id is needed
-	takes    func(id string) bool // nil: any
-	prefix   string               // of the id that replaces a refused one
+	takes    func(id string) bool // nil: all ids
+	prefix   string               // of replaced ids
 }
 
-// fit returns the id for the result of a call at a place of its turn. An id that the provider refuses, because it came
-// from another provider, is replaced by one that depends on it alone.
+// fit returns the id of a result for the call at a position of its turn. An id that the provider rejects, because it
+// came from another provider, is replaced with one derived from it.
 func (r idRule) fit(id string, place int) string {
 	if id == "" && !r.optional {
 		id = "call_" + strconv.Itoa(place+1)
@@ -253,7 +253,7 @@ func isMistralID(id string) bool {
 // isPlainID reports whether Anthropic and Bedrock accept an id: at most 64 letters, digits, "_" and "-".
 func isPlainID(id string) bool { return len(id) <= 64 && strings.Trim(id, alphanumeric+"_-") == "" }
 
-// hashedID returns an id in Mistral's form, made of another one.
+// hashedID returns an id in Mistral's form, derived from another one.
 func hashedID(id string) string {
 	const base = 36
 	sum := sha256.Sum256([]byte(id))

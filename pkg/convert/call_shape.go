@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// callShape is one form in which providers write a call.
+// callShape recognizes and reads one form of calls.
 type callShape struct {
 	is   func(fields *node) bool
 	read func(fields *node) (ToolCall, Format)
@@ -20,20 +20,20 @@ func holds(member string) func(*node) bool {
 	return func(fields *node) bool { return fields.Get(member).IsObject() }
 }
 
-// within reads a call in a member.
+// within returns a function that reads a call in a member.
 func within(member string, read func(*node) (ToolCall, Format)) func(*node) (ToolCall, Format) {
 	return func(fields *node) (ToolCall, Format) { return read(fields.Get(member)) }
 }
 
-// shapedAs reads a call with a name member, and its id and arguments in the given members.
+// shapedAs returns a function that reads a call with the given members for id and arguments.
 func shapedAs(format Format, id, arguments string) func(*node) (ToolCall, Format) {
 	return func(fields *node) (ToolCall, Format) {
 		return newCall(fields.Get(id).Text(), fields.Get("name").Text(), fields.Value(arguments)), format
 	}
 }
 
-// unreadableCall stands for an entry among the calls of a model's message that is not a call in any format: the model
-// still expects its result.
+// unreadableCall returns a failed call for an entry that is not a call in any format, because the model expects a
+// result.
 func unreadableCall(fields *node) ToolCall {
 	name := cmp.Or(fields.Get("function").Get("name").Text(), fields.Get("name").Text())
 	return failedCall(fields.Get("id").Text(), name,

@@ -216,7 +216,7 @@ func TestReadCalls(t *testing.T) {
 		},
 		{
 			"no name", `{"id":"call_1","type":"function","function":{"arguments":"{}"}}`,
-			OpenAI, "call_1  {} ! the tool call names no tool",
+			OpenAI, "call_1  {} ! the tool call has no tool name",
 		},
 
 		{
@@ -294,8 +294,8 @@ func TestReadCallsRefuses(t *testing.T) {
 		from Format
 		want string
 	}{
-		{"", "", "empty where a tool call is expected"},
-		{" \n", OpenAI, "empty where"},
+		{"", "", "no tool call: the input is empty"},
+		{" \n", OpenAI, "no tool call: the input is empty"},
 		{`{"name":`, "", "no tool call: not JSON: unexpected end of JSON input"},
 		{`{"type":"tool_use","name":"f","input":{}}`, OpenAI, "not in the format openai: they look like anthropic"},
 		{`[{"type":"tool_use","name":"f"},{"toolUse":{"name":"g"}}]`, "", "different formats in one message: anthropic and bedrock"},
@@ -313,8 +313,8 @@ func TestSeen(t *testing.T) {
 		`[]`:                                     "an array of 0 elements",
 		`"hi"`:                                   "text without a <tool_call>",
 		`hello`:                                  "text without a <tool_call>",
-		"event: message_start\ndata: {}\n":       "the events of a stream, and not the message that they make",
-		"data: {\"choices\":[]}\n\ndata: [DONE]": "the events of a stream, and not the message that they make",
+		"event: message_start\ndata: {}\n":       "the events of a stream instead of a message",
+		"data: {\"choices\":[]}\n\ndata: [DONE]": "the events of a stream instead of a message",
 		`{}`:                                     "an empty object",
 		`17`:                                     "a JSON value that is not an object",
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`: "an object with a, b, c, d, e, f, g, h, …",

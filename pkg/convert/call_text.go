@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The marks in the text of models whose calls are text.
+// The tags in the text of models whose calls are text.
 const (
 	callOpen      = "<tool_call>"
 	callClose     = "</tool_call>"
@@ -21,8 +21,8 @@ const (
 	functionTag   = "<function>"
 )
 
-// text reads the calls in a model's text (see TextFilter). Quoted calls do not count, nor those in the model's
-// thoughts: text in <think>, and text before a </think> whose beginning was part of the prompt.
+// text reads the calls in a model's text (see TextFilter). It ignores quoted calls and those in <think> or before a
+// </think> without <think>, which the prompt contained.
 func (r *callReader) text(text string) {
 	filter := NewTextFilter(func(string) {}, func(string) {})
 	filter.Write(text)
@@ -38,7 +38,7 @@ func (r *callReader) text(text string) {
 	}
 }
 
-// cutAtMark splits text at the first of some marks, all of which begin with "<"; mark and rest are empty if there is
+// cutAtMark splits text at the first of several marks, all of which begin with "<". mark and rest are empty if there is
 // none.
 func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	for at := 0; ; at++ {
@@ -55,8 +55,8 @@ func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	}
 }
 
-// textCall reads the text after <tool_call>: JSON, Qwen3-Coder's XML, or <function>NAME</function> and JSON. The block
-// may lack its end. Anything else is prose that mentions the mark.
+// textCall reads the text after <tool_call>: JSON, Qwen3-Coder's XML, or <function>NAME</function> and JSON. The
+// closing tag may be missing. Anything else is prose that mentions the tag.
 func (r *callReader) textCall(text string) (rest string) {
 	body := strings.TrimLeft(text, " \t\r\n")
 	switch {
@@ -70,7 +70,7 @@ func (r *callReader) textCall(text string) (rest string) {
 	return text
 }
 
-// hermesCalls reads JSON values up to the end of their block: usually one, sometimes several.
+// hermesCalls reads the JSON values of a block, usually one.
 func (r *callReader) hermesCalls(text string) (rest string) {
 	for {
 		value, end, err := jsonPrefix(text)
@@ -91,7 +91,7 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 	}
 }
 
-// jsonPrefix reads the JSON value at the beginning of text, repaired if that is unambiguous.
+// jsonPrefix reads the JSON value at the beginning of text, repaired if necessary.
 func jsonPrefix(text string) (value *node, end int, err error) {
 	var raw json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -104,7 +104,7 @@ func jsonPrefix(text string) (value *node, end int, err error) {
 	return nil, 0, err
 }
 
-// functionIn returns the function of a call in the form of OpenAI's API, or the call itself.
+// functionIn returns the function of a call in OpenAI's format, or the call itself.
 func functionIn(call *node) *node {
 	if function := call.Get("function"); function.IsObject() && !call.Has("name") {
 		return function
@@ -112,7 +112,7 @@ func functionIn(call *node) *node {
 	return call
 }
 
-// hermesObject reads {"name", "arguments"}; some models write "parameters", and some write the form of OpenAI's API.
+// hermesObject reads {"name", "arguments"}. Some models write "parameters" or OpenAI's format instead.
 func (r *callReader) hermesObject(value *node) {
 	fields := functionIn(value)
 	arguments := fields.Value("arguments")
@@ -122,7 +122,7 @@ func (r *callReader) hermesObject(value *node) {
 	r.add(newCall(fields.Get("id").Text(), fields.Get("name").Text(), arguments), Hermes)
 }
 
-// taggedCall reads a call whose name has its own tag, from after <function> on:
+// taggedCall reads a call whose name has its own tag, from the text after <function>:
 //
 //	NAME</function>
 //	{"P": "value"}
@@ -135,7 +135,7 @@ func (r *callReader) taggedCall(text string) (rest string) {
 	return r.namedCall(strings.TrimSpace(name), strings.TrimLeft(body, " \t\r\n"), callClose, Hermes)
 }
 
-// namedCall reads the JSON arguments of a call after its name; closing is the mark that ends it.
+// namedCall reads the JSON arguments of a call after its name; closing is its closing tag.
 func (r *callReader) namedCall(name, text, closing string, shape Format) (rest string) {
 	if text == "" || strings.HasPrefix(text, closing) {
 		r.add(newCall("", name, nil), shape)
@@ -149,12 +149,12 @@ func (r *callReader) namedCall(name, text, closing string, shape Format) (rest s
 	return text[end:]
 }
 
-// brokenCall adds a call with invalid JSON, so that the model sees the error; closing is the mark that ends it. An
-// empty name is searched in the JSON.
+// brokenCall adds a failed call with invalid JSON, so that the model gets the error; closing is its closing tag. If
+// name is empty, it is read from the JSON.
 func (r *callReader) brokenCall(text, name, closing string, err error) (rest string) {
 	body, mark, rest := cutAtMark(text, closing, callOpen)
 	switch mark {
-	case callOpen: // of the next call
+	case callOpen: // the next call
 		rest = text[len(body):]
 	case "":
 		err = fmt.Errorf("%w; it ends before its %s", err, closing)
@@ -166,10 +166,10 @@ func (r *callReader) brokenCall(text, name, closing string, err error) (rest str
 	return rest
 }
 
-// writeHermesResults writes the text of a user turn, as the chat templates of Hermes and Qwen do: a block for each
-// result, in the order of the calls.
+// writeHermesResults writes a user turn like the chat templates of Hermes and Qwen: one block per result, in the order
+// of the calls.
 func writeHermesResults(results []ToolResult) []byte {
-	// A tool's text must not end its own block, nor imitate another tool's.
+	// A tool's text must not close its block or imitate another one.
 	marks := strings.NewReplacer("<tool_response>", "< tool_response>", "</tool_response>", "< /tool_response>")
 	blocks := make([]string, len(results))
 	for i, result := range results {
@@ -185,7 +185,7 @@ const (
 
 var errCutCall = errors.New("the tool call ends before its " + functionClose)
 
-// qwenCoderCall reads a call of Qwen3-Coder, from after "<function=" on:
+// qwenCoderCall reads a call of Qwen3-Coder, from the text after "<function=":
 //
 //	NAME>
 //	<parameter=P>
@@ -193,8 +193,8 @@ var errCutCall = errors.New("the tool call ends before its " + functionClose)
 //	</parameter>
 //	</function>
 //
-// or, from other models, NAME>{"P": "value"}</function>. Values of parameters are text without any escaping, so that
-// only the place of a closing mark distinguishes it from the value (see parameterEnd).
+// or, from other models, NAME>{"P": "value"}</function>. Values are unescaped text, so a closing tag in a value can be
+// told from a real one only by its position (see parameterEnd).
 func (r *callReader) qwenCoderCall(text string) (rest string) {
 	name, rest, ok := strings.Cut(text, ">")
 	if !ok || strings.ContainsAny(name, "<\n") {
@@ -221,7 +221,7 @@ func (r *callReader) qwenCoderCall(text string) (rest string) {
 	return after
 }
 
-// maxParameters bounds the parameters of one call in text.
+// maxParameters limits the parameters of one call in text.
 const maxParameters = 500
 
 // qwenCoderParameters reads the parameters at the beginning of text.
@@ -248,8 +248,8 @@ func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err 
 	}
 }
 
-// qwenCoderParameter reads one parameter, from after "<parameter=" on. Line breaks next to its marks are not part of
-// the value.
+// qwenCoderParameter reads one parameter, from the text after "<parameter=". Line breaks next to its tags are not part
+// of the value.
 func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	name, body, ok := strings.Cut(text, ">")
 	if !ok {
@@ -263,9 +263,9 @@ func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	return strings.TrimSpace(name), value, body[end+size:], true
 }
 
-// parameterEnd returns where a value ends, and the length of the mark there: at the first </parameter> before another
-// parameter or the function's end, because the value may contain one itself; without it, at what should follow it. It
-// is negative if the value does not end.
+// parameterEnd returns where a value ends, and the length of its closing tag: at the first </parameter> that is
+// followed by another parameter or the function's end, because the value may contain the tag too, or else before the
+// next tag. end is negative if the value does not end.
 func parameterEnd(body string) (end, size int) {
 	for at := 0; ; {
 		i := strings.Index(body[at:], parameterClose)

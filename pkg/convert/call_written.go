@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// maxTried bounds the lines of a text that are tried as the beginning of JSON: each attempt reads to its end.
+// maxTried limits how many lines are tried as the beginning of JSON, because each attempt may read the whole text.
 const maxTried = 64
 
-// WrittenCalls returns likely calls in text without calls for ReadCalls: JSON that begins a line, in a code fence or
-// not, with a name and arguments; and calls with marks that are not read from text of that provider. The text may be a
-// quotation, so a person decides whether it runs.
+// WrittenCalls returns likely calls in text in which ReadCalls found none: JSON with a name and arguments at the
+// beginning of a line, and tagged calls from providers whose calls are not text. They may be quotations, so a person
+// decides whether they run.
 func WrittenCalls(text string) []ToolCall {
 	var r callReader
 	r.text(text)
@@ -18,7 +18,7 @@ func WrittenCalls(text string) []ToolCall {
 	}
 	for tried := 0; text != "" && tried < maxTried; {
 		line := strings.TrimLeft(text, " \t\r\n")
-		if fence := strings.TrimLeft(line, "`~"); len(line)-len(fence) >= len("```") { // JSON may follow on its line
+		if fence := strings.TrimLeft(line, "`~"); len(line)-len(fence) >= len("```") { // JSON may follow on the same line
 			line = strings.TrimLeft(fence, alphanumeric+"_- \t")
 		}
 		if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {
@@ -51,8 +51,8 @@ func (r *callReader) written(value *node) {
 	}
 }
 
-// isWrittenCall reports whether an object names a tool and has arguments for it. A tool's definition, which an answer
-// may quote, has a schema where some models put the arguments.
+// isWrittenCall reports whether an object has a tool name and arguments. In a quoted tool definition, parameters is a
+// schema.
 func isWrittenCall(fields *node) bool {
 	fields = functionIn(fields)
 	if fields.Get("name").Text() == "" {

@@ -233,7 +233,7 @@ func TestBadToolTakesNoOtherDown(t *testing.T) {
 		"error anthropic: skipped #3: its definition is not JSON",
 		"error anthropic: skipped #4: it has no name",
 		"info anthropic: dropped title at s__c",
-		"error anthropic: skipped s__c: it is in the list already",
+		"error anthropic: skipped s__c: it is already in the list",
 	}
 	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
@@ -255,10 +255,10 @@ func TestLimits(t *testing.T) {
 	}
 	losses := converted.Losses()
 	if got, want := losses[len(losses)-1].String(),
-		"openai: kept 129 tools; a request takes at most 128"; got != want {
+		"openai: kept 129 tools; a request allows at most 128"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want := "openai: kept a description of 1025 characters, beyond the documented 1024, at " + converted.Tools[0].Name
+	want := "openai: kept a description of 1025 characters, over the documented 1024, at " + converted.Tools[0].Name
 	if got := losses[0].String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

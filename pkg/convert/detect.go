@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// AmbiguousError says that a tool can be read in several formats, with different results.
+// AmbiguousError reports that a tool can be read in several formats with different results.
 type AmbiguousError struct {
 	Tool       string // its name; "#2" for the second if it has none
 	Candidates []Format
@@ -19,7 +19,7 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("the format of tool %s is ambiguous: it can be %s", e.Tool, Join(e.Candidates))
 }
 
-// Hint says how to choose.
+// Hint returns the flags that select a format.
 func (e *AmbiguousError) Hint() string {
 	choices := make([]string, len(e.Candidates))
 	for i, candidate := range e.Candidates {
@@ -28,7 +28,7 @@ func (e *AmbiguousError) Hint() string {
 	return "choose one: " + strings.Join(choices, ", or ")
 }
 
-// Kind says that the user has to choose.
+// Kind returns fault.KindUsage.
 func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
 // hasSchema reports whether an object has a tool's schema in any format.
@@ -36,7 +36,7 @@ func hasSchema(list *node) bool {
 	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.Value(name) != nil })
 }
 
-// read makes an MCP tool object of an element.
+// read converts an element to an MCP tool object.
 func (e element) read() (*node, Format, error) {
 	switch {
 	case !e.IsObject():
@@ -69,8 +69,7 @@ func readAs(list *node, format Format) (*node, error) {
 	return source.layout.read(list, format)
 }
 
-// recognise reads an element in the format whose marks it has. If it has marks of several, their readings must not
-// differ.
+// recognise reads an element in the format that it looks like. If it looks like several, the results must be equal.
 func recognise(list *node) (*node, Format, error) {
 	var (
 		candidates []Format
@@ -105,7 +104,7 @@ func recognise(list *node) (*node, Format, error) {
 	return nil, "", errUnknown(list)
 }
 
-// choices returns the candidates by names that a user can give.
+// choices returns the candidates, with public formats in place of hidden ones.
 func choices(candidates []Format) []Format {
 	named := slices.Clone(candidates)
 	for i, format := range named {
@@ -116,7 +115,7 @@ func choices(candidates []Format) []Format {
 	return named
 }
 
-// sameTool compares two readings by the fields that all formats have.
+// sameTool reports whether the common fields of two definitions are equal.
 func sameTool(a, b *node) bool {
 	one, err := commonFieldsOf(a)
 	if err != nil {
@@ -126,12 +125,12 @@ func sameTool(a, b *node) bool {
 	return err == nil && one.same(other)
 }
 
-// errUnknown says why an object is not a tool.
+// errUnknown returns why an object is not a tool.
 func errUnknown(list *node) error {
 	kind := list.Get("type").Text()
 	switch {
 	case kind != "" && kind != "function":
-		return fmt.Errorf("it is of type %q, which the provider itself defines: it has no schema", kind)
+		return fmt.Errorf("its type %q is one of the provider's own tools, which have no schema", kind)
 	case list.Has("_def") || list.Has("~standard"):
 		return errors.New("it is a zod object, not a tool: export name, description and z.toJSONSchema(schema)")
 	case list.Value(pythonSchema) != nil:

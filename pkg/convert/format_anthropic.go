@@ -9,7 +9,7 @@ func anthropicFormats() []*record {
 		format: Anthropic, label: "Anthropic", names: portableNames(), layout: layout,
 		marks:  func(element *node) bool { return element.Has("input_schema") },
 		schema: schema, closed: true,
-		// Tools that Anthropic runs itself are server_tool_use, and do not count.
+		// Calls of tools that Anthropic runs itself (server_tool_use) are ignored.
 		calls: []callShape{{ofType("tool_use"), shapedAs(Anthropic, "id", "input")}},
 		ids:   idRule{takes: isPlainID, prefix: "call_"},
 		result: resultForm{ // all results of a turn are in one user message, before any text

@@ -2,8 +2,8 @@ package convert
 
 import "toolx/pkg/jsonschema"
 
-// bedrockFormats returns the format of Bedrock's Converse API. A description needs at least one character, so an empty
-// one is omitted. Bedrock has models of several makers, so schemas only use what all of them support.
+// bedrockFormats returns the format of Bedrock's Converse API. It rejects empty descriptions, so they are omitted.
+// Bedrock has models of several vendors, so schemas use only what all of them support.
 func bedrockFormats() []*record {
 	schema := openProfile()
 	schema.noRootUnions = true
@@ -36,12 +36,12 @@ func looksLikeBedrock(element *node) bool {
 	return element.Get("toolSpec").IsObject() || isBedrockSchema(element.Value(schemaMember))
 }
 
-// isBedrockSchema recognises the wrapping {"json": {…}}, which no JSON Schema has.
+// isBedrockSchema reports whether a schema is wrapped as {"json": {…}}, which is not JSON Schema.
 func isBedrockSchema(schema *node) bool {
 	return len(schema.Members()) == 1 && schema.Get("json").IsObject()
 }
 
-// wrapToolSpec also accepts a specification without its wrapping.
+// wrapToolSpec adds toolSpec to an element without it.
 func wrapToolSpec(element *node) (*node, error) {
 	if element.Get("toolSpec").IsObject() || !element.Has(nameMember) {
 		return element, nil

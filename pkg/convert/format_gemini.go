@@ -26,7 +26,7 @@ func geminiFormats() []*record {
 				"response":{"output":"$output","error":"$error"}}}`,
 		},
 	}
-	// The schema of an object without properties is refused, so a tool without parameters has none.
+	// The API rejects the schema of an object without properties, so a tool without parameters has no schema.
 	plain.layout.bare = true
 	return []*record{&plain, {
 		format: GeminiJSON, label: "Gemini JSON", names: geminiNames(), most: geminiMost,
@@ -37,7 +37,7 @@ func geminiFormats() []*record {
 	}}
 }
 
-// geminiProfile is the Schema of Google's API, a subset of OpenAPI 3.0 with types in capitals.
+// geminiProfile is the Schema of Google's API, a subset of OpenAPI 3.0 with upper-case types.
 var geminiProfile = profile{
 	keywords: []string{
 		"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
@@ -52,14 +52,14 @@ var geminiProfile = profile{
 	key:              pattern(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`),
 }
 
-// isPythonGeminiCall recognises Gemini's call in its Python library's spelling, unless it is OpenAI's deprecated
+// isPythonGeminiCall reports whether an object is a call in the Python library's spelling, and not OpenAI's deprecated
 // function_call.
 func isPythonGeminiCall(fields *node) bool {
 	call := fields.Get("function_call")
 	return call.IsObject() && !call.Has("arguments")
 }
 
-// geminiVariant returns which of the two kinds of schema a declaration has.
+// geminiVariant returns the format of a declaration, by its kind of schema.
 func geminiVariant(element *node) Format {
 	if looksLikeGeminiJSON(element) && !element.Has("parameters") {
 		return GeminiJSON
@@ -67,16 +67,16 @@ func geminiVariant(element *node) Format {
 	return Gemini
 }
 
-// geminiMost bounds the function declarations in a request to Gemini.
+// geminiMost is the limit of function declarations in a request to Gemini.
 const geminiMost = 512
 
-// geminiNames returns the rule in the API's error message, which is stricter than the documentation: 64 characters, and
-// no colon.
+// geminiNames returns the rule in the API's error message, which is stricter than the documentation: 64 characters, no
+// colon.
 func geminiNames() nameRule {
 	return nameRule{longest: longestName, signs: "_.-", notFirst: "0123456789.-"}
 }
 
-// geminiDocument wraps the declarations as in a request. An empty list is refused, so there is none.
+// geminiDocument wraps the declarations as in a request. The API rejects an empty list, so there is none.
 func geminiDocument(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return []byte("[]")
@@ -112,7 +112,7 @@ func fromGeminiJSON(element *node) (*node, error) {
 	return element, nil
 }
 
-// hasGeminiTypes reports whether a schema, or one in it, has a type in capitals.
+// hasGeminiTypes reports whether a schema or one of its subschemas has an upper-case type.
 func hasGeminiTypes(schema *node) bool {
 	if kind := schema.Get("type").Text(); kind == strings.ToUpper(kind) && strings.ToLower(kind) != kind {
 		return true
@@ -123,7 +123,7 @@ func hasGeminiTypes(schema *node) bool {
 		schema.Has("items") && hasGeminiTypes(schema.Get("items"))
 }
 
-// plainSchema converts one of Gemini's schemas to JSON Schema: types in lower case, nullable as a type, counts as
+// plainSchema converts one of Gemini's schemas to JSON Schema: lower-case types, nullable as a type, and counts as
 // numbers.
 func plainSchema(schema *node) *node {
 	if !schema.IsObject() {
@@ -137,7 +137,7 @@ func plainSchema(schema *node) *node {
 	return plain.Map(func(_ int, m member) *node { return plainKeyword(m, nullable) })
 }
 
-// plainKeyword returns the value of one keyword in JSON Schema.
+// plainKeyword converts the value of one keyword to JSON Schema.
 func plainKeyword(m member, nullable bool) *node {
 	inside := func(_ int, one member) *node { return plainSchema(one.Node) }
 	switch m.Name {
@@ -157,7 +157,7 @@ func plainKeyword(m member, nullable bool) *node {
 	return m.Node
 }
 
-// plainType writes the type, and null if it is allowed.
+// plainType returns the type in lower case, with null if it is allowed.
 func plainType(kind *node, nullable bool) *node {
 	switch name := strings.ToLower(kind.Text()); {
 	case !kind.IsString():
@@ -177,7 +177,7 @@ func withNull(list, null *node, nullable bool) *node {
 	return jsonschema.List(append(list.Elements(), null)...)
 }
 
-// plainCount reads the 64-bit numbers that protobuf's JSON writes as strings.
+// plainCount converts 64-bit numbers, which protobuf's JSON writes as strings.
 func plainCount(count *node) *node {
 	digits := count.Text()
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || (digits[0] == '0' && digits != "0") {

@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// langChainFormats returns the tool objects of LangChain JS, as far as JSON can express them: invoke is a function and
-// cannot be written.
+// langChainFormats returns the format of LangChain JS's tool objects, without invoke, which is a function.
 func langChainFormats() []*record {
 	return []*record{{
 		format: LangChain, label: "LangChain", layout: flat("schema"), aliases: []string{pythonSchema},
@@ -35,11 +34,11 @@ func looksLikeLangChain(element *node) bool {
 		slices.ContainsFunc(element.Members(), func(m member) bool { return isLangChains(m.Name) })
 }
 
-// isLangChains recognises LangChain's internal members.
+// isLangChains reports whether a member is internal to LangChain.
 func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
 
-// unwrapLangChain finds the name, description and schema (CONV-1): lc_name overrides name, and missing ones come from
-// lc_kwargs. Other members are kept, except LangChain's internal ones.
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name overrides name, and missing members come
+// from lc_kwargs. It keeps other members, except LangChain's internal ones.
 func unwrapLangChain(element *node) (*node, error) {
 	if element.Has("lc") {
 		var err error
@@ -66,7 +65,7 @@ func unwrapLangChain(element *node) (*node, error) {
 	return found, nil
 }
 
-// inJavaScript renames the schema of a tool from Python as in JavaScript.
+// inJavaScript renames the schema of a Python tool as in JavaScript.
 func inJavaScript(element *node) *node {
 	if schema := element.Value(pythonSchema); element.Get(pythonSchema).IsObject() && element.Value("schema") == nil {
 		return with(without(element, "schema", pythonSchema), "schema", schema)
@@ -75,7 +74,7 @@ func inJavaScript(element *node) *node {
 }
 
 // constructed returns the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
-// tools cannot be serialized, and say so in type.
+// tools cannot be serialized and have another type.
 func constructed(element *node) (*node, error) {
 	if element.Get("type").Text() == "constructor" && element.Get("kwargs").IsObject() {
 		return element.Get("kwargs"), nil
@@ -87,7 +86,7 @@ func constructed(element *node) (*node, error) {
 		"a stringified LangChain tool has no schema: export name, description, z.toJSONSchema(schema)")
 }
 
-// fallback returns the second value if the first is missing, or is a zod schema and the second is not.
+// fallback returns the second value if the first is missing, or if only the first is a zod schema.
 func fallback(first, second *node) *node {
 	if first == nil || (second != nil && isZod(first) && !isZod(second)) {
 		return second
@@ -95,7 +94,7 @@ func fallback(first, second *node) *node {
 	return first
 }
 
-// saysMore reports whether a member is kept: it is not a common field, a function or a setting that is off.
+// saysMore reports whether to keep a member that is not a common field, a function or a disabled setting.
 func saysMore(m member) bool {
 	switch m.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
@@ -106,7 +105,7 @@ func saysMore(m member) bool {
 	return !isAtRest(m.Node)
 }
 
-// writeLangChain also writes the name as lc_name, so that reading it returns the same tool.
+// writeLangChain also writes the name as lc_name, so that it can be read back.
 func writeLangChain(e commonFields, definition *node) *node {
 	whole := flat("schema").fill(formFor(LangChain, definition), e)
 	whole.Set("schema", e.schema)
@@ -115,13 +114,13 @@ func writeLangChain(e commonFields, definition *node) *node {
 	return whole
 }
 
-// isLangChainCall recognises {"name", "args", "id", "type": "tool_call"}.
+// isLangChainCall reports whether an object is {"name", "args", "id", "type": "tool_call"}.
 func isLangChainCall(fields *node) bool {
 	return fields.Get("name").Text() != "" && (fields.Get("type").Text() == "tool_call" || fields.Has("args"))
 }
 
-// readInvalidLangChainCall reads LangChain's form of a call that it could not read: {"name", "args": "<text>", "id",
-// "error", "type": "invalid_tool_call"}.
+// readInvalidLangChainCall reads a call that LangChain could not parse: {"name", "args": "<text>", "id", "error",
+// "type": "invalid_tool_call"}.
 func readInvalidLangChainCall(fields *node) (ToolCall, Format) {
 	why := cmp.Or(fields.Get("error").Text(), "they are not valid JSON")
 	return failedCall(fields.Get("id").Text(), fields.Get("name").Text(),

@@ -11,11 +11,12 @@ func mcpFormats() []*record {
 	return []*record{
 		{
 			format: Custom, label: "custom", hidden: true, layout: flat("parameters"), marks: looksCustom,
-			looksLike: OpenAI, // its function, without the wrapping
+			looksLike: OpenAI, // an OpenAI function without its wrapper
 			read:      readCustom,
 		},
 		{
-			// MCP's rule for names (1 to 128 of A-Z a-z 0-9 _ . -) is a SHOULD that servers ignore, so names are kept.
+			// MCP's rule for names (1 to 128 of A-Z a-z 0-9 _ . -) is a SHOULD that servers ignore, so names do not
+			// change.
 			format: MCP, label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
 			schema: profile{untouched: true},
 			calls:  []callShape{{isMCPCall, readMCPCall}},
@@ -50,8 +51,8 @@ func writeMCP(e commonFields, definition *node) *node {
 	return changed
 }
 
-// isMCPCall recognises the parameters of tools/call, {"name", "arguments"}, and the whole request. A tool's definition
-// has other members beside its name.
+// isMCPCall reports whether an object is a tools/call request or its params, {"name", "arguments"}. A tool's definition
+// has other members.
 func isMCPCall(fields *node) bool {
 	if fields.Get("method").Text() == "tools/call" {
 		return true
@@ -59,8 +60,8 @@ func isMCPCall(fields *node) bool {
 	return fields.Get("name").Text() != "" && !hasBeyond(fields, "name", "arguments", "_meta", "id")
 }
 
-// readMCPCall reads either form. The id is the request's, as it is written there. A name alone does not identify MCP's
-// format: LangChain and Gemini's libraries may omit empty arguments.
+// readMCPCall reads either form. The id is that of the request. A name alone does not identify MCP, because LangChain
+// and Gemini's libraries may omit empty arguments.
 func readMCPCall(fields *node) (ToolCall, Format) {
 	id := rawjson.Unquote(fields.Value("id").Bytes())
 	format := MCP
@@ -72,8 +73,8 @@ func readMCPCall(fields *node) (ToolCall, Format) {
 	return newCall(id, fields.Get("name").Text(), fields.Value("arguments")), format
 }
 
-// looksCustom recognises a config's tool by its implementation, or by having parameters, or no schema at all, and
-// nothing of another format.
+// looksCustom reports whether an object is a tool from a config: with an implementation, or with parameters or no
+// schema and no members of other formats.
 func looksCustom(element *node) bool {
 	switch {
 	case !element.Has(nameMember) || element.Get("type").Text() != "" || element.Has("function"):
@@ -86,7 +87,7 @@ func looksCustom(element *node) bool {
 	return !hasSchema(element) && !looksLikeMCP(element) && !looksLikeLangChain(element)
 }
 
-// readCustom renames the schema and keeps members that MCP has. It drops the implementation. Other members are kept as
+// readCustom renames the schema, keeps members of MCP, and drops the implementation. Other members are kept as
 // OpenAI's.
 func readCustom(element *node) (*node, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config may use these as well
@@ -112,7 +113,7 @@ func readCustom(element *node) (*node, error) {
 	return definition, nil
 }
 
-// functionForm returns the form of a function without its wrapping; nil if it only has the common fields.
+// functionForm returns the form of a function without its wrapper; nil if it has only common fields.
 func functionForm(function *node) *node {
 	if !hasBeyond(function, nameMember, descriptionMember, "parameters") {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// The limits of OpenAI: the number of tools in a request ("array too long … maximum length 128"), and the length of
-// descriptions that its documentation once had.
+// OpenAI's limits: the number of tools in a request ("array too long … maximum length 128"), and the length of
+// descriptions in an older version of its documentation.
 const (
 	openaiMost    = 128
 	openaiLongest = 1024
@@ -28,7 +28,7 @@ func openAIFormats() []*record {
 		family: OpenAI,
 		result: resultForm{result: `{"role":"tool","tool_call_id":"$id","content":"$text"}`},
 	}
-	strict := chat // the model's arguments always fit the schema
+	strict := chat // the API enforces the schema
 	strict.format, strict.label, strict.marks, strict.looksLike = OpenAIStrict, "OpenAI strict", nil, OpenAI
 	strict.schema, strict.strict, strict.llama, strict.calls = strictProfile, true, false, nil
 	responses := record{
@@ -54,13 +54,13 @@ func openAIFormats() []*record {
 
 // otherChatFormats returns formats with OpenAI's layout.
 func otherChatFormats() []*record {
-	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which is
-	// more specific than version 2's documentation.
+	// Cohere's strict applies to the whole request. The rule for names is from version 1 of its API, which is more
+	// specific than version 2's documentation.
 	schema := openAIProfile()
 	schema.key, schema.keyRoot = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`), true
 	return []*record{
 		{
-			// Mistral refuses unknown members, so no other format's are passed on.
+			// Mistral rejects unknown members, so those of other formats are dropped.
 			format: Mistral, label: "Mistral", names: portableNames(), layout: chatLayout(), looksLike: OpenAI,
 			prepare: wrapFunction, schema: openAIProfile(),
 			family: OpenAI, ids: idRule{takes: isMistralID},
@@ -72,7 +72,7 @@ func otherChatFormats() []*record {
 			format: Cohere, label: "Cohere", layout: functionLayout(), looksLike: OpenAI, prepare: wrapFunction,
 			names:  nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
 			schema: schema, family: OpenAI,
-			result: resultForm{ // version 2 of its API needs a document, so that the answer can cite it
+			result: resultForm{ // version 2 of its API requires a document that the answer can cite
 				result: `{"role":"tool","tool_call_id":"$id",
 					"content":[{"type":"document","document":{"data":"$text"}}]}`,
 			},
@@ -87,7 +87,7 @@ func chatLayout() layout {
 	return chat
 }
 
-// wrapFunction also accepts a function without its wrapping, as in the old "functions" of a request.
+// wrapFunction adds the wrapper to a function without it, as in the deprecated "functions".
 func wrapFunction(element *node) (*node, error) {
 	if element.Get("function").IsObject() || !element.Has(nameMember) {
 		return element, nil
@@ -127,8 +127,8 @@ var strictProfile = profile{
 // customOutput is the type of a custom tool's result in the Responses API.
 const customOutput = "custom_tool_call_output"
 
-// isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type": "custom", "custom": {"name",
-// "input"}}.
+// isCustomCall reports whether an object is a call of a custom tool, whose input is text: {"id", "type": "custom",
+// "custom": {"name", "input"}}.
 func isCustomCall(fields *node) bool {
 	custom := fields.Get("custom")
 	return custom.IsObject() && fields.Get("type").Text() == "custom" && (custom.Has("input") || fields.Has("id"))
@@ -138,17 +138,17 @@ func readCustomCall(fields *node) (ToolCall, Format) {
 	return customCall(fields.Get("id").Text(), fields.Get("custom")), OpenAI
 }
 
-// customCall returns a call that cannot be made: no tool of toolx accepts plain text.
+// customCall returns a failed call, because toolx has no tools that accept plain text.
 func customCall(id string, custom *node) ToolCall {
 	call := failedCall(id, custom.Get("name").Text(),
-		errors.New("no tool takes bare text: call a function, with JSON as its arguments"))
+		errors.New("plain text input is not supported: call a function with JSON arguments"))
 	call.custom = true
 	return call
 }
 
-// readResponsesCall reads an item of the Responses API: {"type": "function_call", "call_id", "name", "arguments"}. Its
-// id is that of the item; the output refers to the call_id. OpenAI's Go types, written as JSON, have a union in place
-// of the arguments.
+// readResponsesCall reads an item of the Responses API: {"type": "function_call", "call_id", "name", "arguments"}. The
+// id identifies the item; results refer to call_id. OpenAI's Go types, encoded as JSON, have a union instead of the
+// arguments.
 func readResponsesCall(fields *node) (ToolCall, Format) {
 	arguments := fields.Value("arguments")
 	if union := fields.Get("arguments"); union.Has("OfString") {
@@ -158,14 +158,14 @@ func readResponsesCall(fields *node) (ToolCall, Format) {
 	return newCall(id, fields.Get("name").Text(), arguments), Responses
 }
 
-// isChatCall recognises {"id", "type": "function", "function": {"name", "arguments"}}, unless it is a tool's
+// isChatCall reports whether an object is {"id", "type": "function", "function": {"name", "arguments"}}, and not a tool
 // definition.
 func isChatCall(fields *node) bool {
 	function := fields.Get("function")
 	return function.IsObject() && !function.Has("parameters") && !function.Has("description")
 }
 
-// readChatCall reads the call of OpenAI and of compatible APIs.
+// readChatCall reads a call of OpenAI or a compatible API.
 func readChatCall(fields *node) (ToolCall, Format) {
 	function := fields.Get("function")
 	call := newCall(fields.Get("id").Text(), function.Get("name").Text(), function.Value("arguments"))
@@ -178,8 +178,8 @@ func readChatCall(fields *node) (ToolCall, Format) {
 	return call, OpenAI
 }
 
-// isOllamaCall distinguishes Ollama's call from OpenAI's: the arguments are an object, or have an index beside them.
-// Gateways that write OpenAI's calls with an object keep its type and id.
+// isOllamaCall reports whether a call is Ollama's: its arguments are an object, or it has an index. Gateways that write
+// OpenAI's arguments as an object keep type and id.
 func isOllamaCall(call, function *node) bool {
 	if function.Value("index") != nil {
 		return true
@@ -189,7 +189,7 @@ func isOllamaCall(call, function *node) bool {
 	return function.Get("arguments").IsObject() && !complete && !isMistralID(id)
 }
 
-// isEmptyCall recognises a call without a function.
+// isEmptyCall reports whether an object is a call without a function.
 func isEmptyCall(fields *node) bool {
 	return fields.Get("type").Text() == "function" && fields.Get("id").Text() != "" &&
 		!fields.Get("function").IsObject() && !hasSchema(fields)

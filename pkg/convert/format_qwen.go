@@ -11,22 +11,22 @@ import (
 func qwenFormats() []*record {
 	qwen, coder := qwenRecord(Qwen, "Qwen"), qwenRecord(QwenCoder, "Qwen Coder")
 	coder.hidden = true
-	// Ollama's /api/chat accepts the same as Qwen, and any name, but passes on less of a schema. It drops an empty
-	// description, so that there is none.
+	// Ollama's /api/chat accepts Qwen's format with any name, but passes on less of the schema. It drops empty
+	// descriptions, so they are omitted.
 	layout := functionLayout()
 	layout.wordy = true
 	return []*record{qwen, coder, {
 		format: Ollama, label: "Ollama", layout: layout, exact: true, looksLike: OpenAI, prepare: wrapFunction,
 		schema: ollamaProfile, llama: true,
 		family: OpenAI, inText: true, ids: idRule{optional: true},
-		result: resultForm{ // models without ids identify the tool by name
+		result: resultForm{ // without ids, models identify the tool by name
 			result: `{"role":"tool","content":"$text","tool_name":"$name","tool_call_id":"$id"}`,
 		},
 	}}
 }
 
-// qwenRecord returns a format of Qwen. Its function-calling format (CONV-4) has exactly these members. Qwen itself
-// accepts any name; the rule is that of the servers that run it.
+// qwenRecord returns a format of Qwen, whose function-calling format (CONV-4) has exactly these members. Qwen accepts
+// any name; the rule is for the servers that run it.
 func qwenRecord(format Format, label string) *record {
 	layout := functionLayout()
 	layout.described = true
@@ -44,15 +44,15 @@ func hermesFormats() []*record {
 	return []*record{hermes}
 }
 
-// qwenProfile is for Qwen's chat template, which prints the schema unchanged. Parts that small models read badly are
+// qwenProfile is for Qwen's chat template, which prints the schema unchanged. Keywords that confuse small models are
 // expanded: refs, const, oneOf and allOf.
 var qwenProfile = profile{
 	looseTypes:       true,
 	propertiesNeeded: true,
 }
 
-// ollamaProfile is what Ollama's api.Tool keeps (v0.17.4, api/types.go): everything below items, elsewhere six
-// keywords, in this order.
+// ollamaProfile is for Ollama's api.Tool (v0.17.4, api/types.go), which keeps everything below items, and elsewhere six
+// keywords in this order.
 var ollamaProfile = profile{
 	keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
 	rootKeywords:     []string{"type", "required", "properties"},
@@ -64,7 +64,7 @@ var ollamaProfile = profile{
 	elements:         &qwenProfile,
 }
 
-// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; empty if there is no tool.
+// hermesPrompt returns the exact prompt text with tools for Qwen 2.5 and 3; empty without tools.
 func hermesPrompt(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func hermesPrompt(tools []json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// writeSpaced writes JSON like the template's tojson, which is Python's json.dumps with ensure_ascii off: a space after
-// each comma and colon, and characters unescaped.
+// writeSpaced writes JSON like the template's tojson, which is Python's json.dumps with ensure_ascii=False: a space
+// after each comma and colon, and unescaped characters.
 func writeSpaced(out *bytes.Buffer, value *node) {
 	switch {
 	case value.IsObject():

@@ -18,8 +18,8 @@ type Format string
 const (
 	MCP          Format = "mcp"           // MCP tools/list
 	LangChain    Format = "langchain"     // LangChain JS: name, description, schema
-	Qwen         Format = "qwen"          // what Qwen's chat template keeps
-	Ollama       Format = "ollama"        // only what Ollama passes on to the model
+	Qwen         Format = "qwen"          // Qwen's chat template
+	Ollama       Format = "ollama"        // what Ollama passes on to the model
 	OpenAI       Format = "openai"        // chat completions
 	OpenAIStrict Format = "openai-strict" // chat completions with strict: true
 	Responses    Format = "responses"     // OpenAI's responses API
@@ -32,66 +32,66 @@ const (
 	Hermes       Format = "hermes" // the <tools> text of a prompt; write-only
 )
 
-// The formats without a name for users.
+// Formats that users cannot select.
 const (
 	// QwenCoder is the format of Qwen3-Coder's tool calls, which are XML; its tools are those of Qwen.
 	QwenCoder Format = "qwen-coder"
-	// Custom is the form of tools in toolx's own config: name, description, parameters and an implementation, which is
-	// not converted. It is only read.
+	// Custom is the read-only format of tools in toolx's config: name, description, parameters and an implementation,
+	// which is not converted.
 	Custom Format = "custom"
 )
 
-// record is everything about a format. Zero fields do not apply.
+// record describes a format. Zero fields do not apply.
 type record struct {
 	format Format
-	label  string // in a sentence
-	hidden bool   // users cannot name it
+	label  string // for messages
+	hidden bool   // users cannot select it
 
 	names nameRule
-	// most bounds the tools in a request; longest is the documented limit of a description in characters.
+	// most is the limit of tools in a request, longest the documented limit of a description in characters.
 	most, longest int
 
 	layout layout // of an element of the list of tools
-	exact  bool   // elements have the members of the layout and no others
-	// marks reports whether an element looks like this format's. An element of a format without marks looks like one of
-	// another format, unless the format is write-only.
+	exact  bool   // elements have only the members of the layout
+	// marks reports whether an element looks like this format. Formats without marks look like looksLike or are
+	// write-only.
 	marks     func(element *node) bool
 	looksLike Format
 	writeOnly bool
-	// aliases are further members for a schema, lists those of a document for elements.
+	// aliases are alternative members for a schema, lists the members of a document that contain elements.
 	aliases, lists []string
-	// variant returns the format of an element in a list of this format, where there are several.
+	// variant, if not nil, returns the format of an element in a list of this format.
 	variant func(element *node) Format
-	// prepare converts an element's variants to the form of the layout, or returns why it cannot be read.
+	// prepare converts variants of an element to the layout, or returns why it cannot be read.
 	prepare func(element *node) (*node, error)
 	// read and write replace the layout.
 	read  func(element *node) (*node, error)
 	write func(e commonFields, definition *node) *node
-	// document writes the whole list, if it is not an array.
+	// document writes the whole list if it is not an array.
 	document func(tools []json.RawMessage) []byte
 
 	schema profile
-	// llama reports that requests often go to a local llama.cpp.
+	// llama is set if requests often go to a local llama.cpp.
 	llama bool
-	// strict reports that every tool is strict, closed that strict tools follow Anthropic's rules, not OpenAI's.
+	// strict is set if every tool is strict, closed if strict tools follow Anthropic's rules instead of OpenAI's.
 	strict, closed bool
 
 	calls  []callShape
-	family Format // whose calls look the same; empty for the format itself
+	family Format // the format whose calls look the same; empty for the format itself
 	inText bool   // calls may be in the text of a message
 	ids    idRule
 	result resultForm
 }
 
-// records are the formats, in the order for users. An element is compared with them in this order, and a call from the
-// last to the first, which has the fewest marks of its own.
+// records are the formats in the order for users. Elements are matched in this order, and calls in reverse order,
+// because the first formats have the fewest distinctive members.
 type records struct {
 	once    sync.Once
 	list    []*record
-	schemas []string // the members for a schema, or for its container, in any format
+	schemas []string // the members for a schema or its container in all formats
 }
 
-// known is made when first needed: its functions depend on all formats.
+// known is initialized on first use, because its functions depend on all formats.
 var known records
 
 func allRecords() []*record {
@@ -112,7 +112,7 @@ func (k *records) set(list []*record) {
 	}
 }
 
-// schemaMembers are the members for schemas in all formats.
+// schemaMembers returns the members for schemas in all formats.
 func schemaMembers() []string {
 	allRecords()
 	return known.schemas
@@ -128,7 +128,7 @@ func recordOf(format Format) *record {
 	return &record{}
 }
 
-// Formats returns the formats of tool definitions, in the order for users.
+// Formats returns the public formats of tool definitions in order.
 func Formats() []Format {
 	var formats []Format
 	for _, one := range allRecords() {
@@ -139,7 +139,7 @@ func Formats() []Format {
 	return formats
 }
 
-// ParseFormat returns the format of a name.
+// ParseFormat returns the format with a name.
 func ParseFormat(text string) (Format, error) {
 	format := Format(strings.ToLower(text))
 	if !slices.Contains(Formats(), format) {
@@ -152,7 +152,7 @@ func errFormat(text string) error {
 	return &fault.UsageError{Message: fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats()))}
 }
 
-// Join lists formats in a sentence.
+// Join joins formats with commas.
 func Join(formats []Format) string {
 	names := make([]string, len(formats))
 	for i, format := range formats {
@@ -161,7 +161,7 @@ func Join(formats []Format) string {
 	return strings.Join(names, ", ")
 }
 
-// Label returns the format's name in a sentence: "LangChain".
+// Label returns the format's name for messages: "LangChain".
 func (f Format) Label() string { return cmp.Or(recordOf(f).label, string(f)) }
 
 // portableNames returns the rule of OpenAI, Anthropic, Bedrock and Mistral.

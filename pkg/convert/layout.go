@@ -9,19 +9,19 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// layout describes how a format writes an element of its list of tools, and where the common fields are in it.
+// layout describes an element of a format's list of tools, and the places of the common fields in it.
 type layout struct {
-	// skeleton is the element with null in the three places.
+	// skeleton is the element with null for the common fields.
 	skeleton string
-	// The paths of the three places.
+	// The paths of the common fields.
 	name, description, schema []string
 	// strict is the path of the member for strict arguments; nil if the format has none.
 	strict []string
-	// described reports that there is always a description, possibly an empty one.
+	// described is set if a description is required, even if empty.
 	described bool
-	// wordy reports that an empty description is omitted.
+	// wordy is set if an empty description is omitted.
 	wordy bool
-	// bare reports that a tool without parameters has no schema.
+	// bare is set if a tool without parameters has no schema.
 	bare bool
 }
 
@@ -35,7 +35,7 @@ func flat(schema string) layout {
 	}
 }
 
-// functionLayout returns the layout of OpenAI's chat completions, which most others use as well.
+// functionLayout returns the layout of OpenAI's chat completions, which most providers use.
 func functionLayout() layout {
 	return layout{
 		skeleton:    `{"type":"function","function":{"name":null,"description":null,"parameters":null}}`,
@@ -45,7 +45,7 @@ func functionLayout() layout {
 	}
 }
 
-// read makes an MCP tool object of an element.
+// read converts an element to an MCP tool object.
 func (l layout) read(element *node, format Format) (*node, error) {
 	found, err := l.commonFields(element)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l layout) read(element *node, format Format) (*node, error) {
 	return found.definition(format, l.form(element)), nil
 }
 
-// commonFields reads the common fields of an element. An element with its schema in another format's member is refused,
+// commonFields reads the common fields of an element. It rejects an element whose schema is in another format's member,
 // because the schema would be lost.
 func (l layout) commonFields(element *node) (commonFields, error) {
 	name := at(element, l.name)
@@ -71,7 +71,7 @@ func (l layout) commonFields(element *node) (commonFields, error) {
 	return found, nil
 }
 
-// foreignSchema returns the member in which an element has another format's schema; empty if there is none.
+// foreignSchema returns the member with another format's schema, or nothing.
 func (l layout) foreignSchema(element *node) string {
 	beside := len(l.name) - 1
 	around := at(element, l.name[:beside])
@@ -86,7 +86,7 @@ func (l layout) foreignSchema(element *node) string {
 	return ""
 }
 
-// form returns an element with null for its common fields; nil if it has nothing else.
+// form returns an element with null for its common fields; nil if it has no other members.
 func (l layout) form(element *node) *node {
 	form := setAt(element, l.name, valueOf("null"))
 	if text := at(element, l.description); text == nil || text.IsString() {
@@ -105,7 +105,7 @@ func (l layout) form(element *node) *node {
 	return valueOf(compact(form))
 }
 
-// fill writes an element from a form, or from the skeleton if there is none.
+// fill writes an element from a form, or from the skeleton if form is nil.
 func (l layout) fill(form *node, e commonFields) *node {
 	if form == nil {
 		form = valueOf(l.skeleton)
@@ -128,7 +128,8 @@ func (l layout) fill(form *node, e commonFields) *node {
 	return setAt(element, l.schema, e.schema)
 }
 
-// extras returns the members of a form that the skeleton lacks, or has with another value, by their last name.
+// extras returns the members of a form that the skeleton lacks or has with another value, with the last part of their
+// names.
 func extras(form, skeleton *node) []member {
 	var found []member
 	for _, m := range form.Members() {
@@ -142,10 +143,10 @@ func extras(form, skeleton *node) []member {
 	return found
 }
 
-// A form is what an element of a document has beyond its common fields, kept in the definition's _meta: the element
-// itself, with null in the three places. Written in the same format again, it is the element's layout.
+// A form is an element of a document with null for its common fields. It is kept in the definition's _meta, and
+// restores the element's other members when the tool is written in the same format.
 
-// formFor returns the form of a definition for the format that it was read in; nil if there is none.
+// formFor returns the form of a definition for a format, or nil.
 func formFor(format Format, definition *node) *node {
 	form := definition.Get(metaMember).Get(formPrefix + string(format))
 	if !form.IsObject() {
@@ -154,8 +155,8 @@ func formFor(format Format, definition *node) *node {
 	return form
 }
 
-// trusted removes the forms from the definition of a server's tool: with them, the server could request other things
-// from the provider, such as the provider's own tools. Documents are the user's own.
+// trusted removes forms from the definitions of servers, which could otherwise request other things from the provider,
+// such as its own tools. Only the user's documents may have forms.
 func trusted(tool Tool) *node {
 	definition := jsonschema.NewNode(tool.Definition)
 	meta := definition.Get(metaMember)
@@ -173,8 +174,7 @@ func trusted(tool Tool) *node {
 	return with(definition, metaMember, clean)
 }
 
-// leftBehind returns what a definition has and an element in the target lacks; strict reports that the element is
-// strict.
+// leftBehind returns the losses of members that the target lacks; strict is set if the element is strict.
 func leftBehind(definition *node, to Format, strict bool) []Loss {
 	if to == MCP {
 		return nil
@@ -190,7 +190,7 @@ func leftBehind(definition *node, to Format, strict bool) []Loss {
 		case metaMember:
 			losses = append(losses, leftOfMeta(m.Node, to, strict)...)
 		default:
-			// The rest of an MCP definition is for clients, which still have it.
+			// Other members of an MCP definition are for clients, which still have them.
 			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: m.Name})
 		}
 	}
@@ -222,7 +222,7 @@ func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	for _, extra := range extras(form, valueOf(source.layout.skeleton)) {
 		if extra.Name == "type" || extra.Name == "strict" && strict ||
 			says(valueOf(target.layout.skeleton), extra) {
-			continue // "type" is the kind of the list element, which each format has
+			continue // each format has its own "type"
 		}
 		severity := Lossy
 		if isAtRest(extra.Node) {
@@ -233,12 +233,12 @@ func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	return losses
 }
 
-// isAtRest reports whether a value is null, false or empty, like a setting that is off.
+// isAtRest reports whether a value is null, false or empty, like a disabled setting.
 func isAtRest(value *node) bool {
 	return slices.Contains([]string{"null", "false", "[]", "{}", `""`}, compact(value))
 }
 
-// says reports whether an object has a member with the same value, at any depth.
+// says reports whether an object has a member with the same name and value at any depth.
 func says(n *node, extra member) bool {
 	return slices.ContainsFunc(n.Members(), func(m member) bool {
 		return m.Name == extra.Name && m.Node.Same(extra.Node) || says(m.Node, extra)

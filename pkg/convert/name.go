@@ -13,7 +13,7 @@ const longestName = 64
 // suffixLength is the length of "_" and the hash at the end of a changed name.
 const suffixLength = 9
 
-// nameRule is a format's rule for names. The zero rule allows all.
+// nameRule is a format's rule for names. The zero rule allows all names.
 type nameRule struct {
 	longest  int    // in characters; 0: all names are allowed
 	signs    string // allowed in names besides ASCII letters and digits
@@ -21,9 +21,9 @@ type nameRule struct {
 }
 
 // FitName returns the name of a tool for models of the format: server__tool, changed if the format's rules require it.
-// It depends on the two names alone, so that it is stable when other servers come and go; a changed name ends in "_"
-// and 8 hex digits of a hash of both. A name that another pair has already is changed as well, in any format: b__c of
-// server a keeps its name, so c of server a__b is changed.
+// It depends only on the two names, so that it is stable when other servers change. A changed name ends in "_" and 8
+// hex digits of a hash of both. A name that another pair could have is changed too, in any format: b__c of server a
+// keeps its name, so c of server a__b is changed.
 func FitName(server, tool string, to Format) string {
 	return recordOf(to).names.fit(server, tool)
 }
@@ -79,15 +79,15 @@ type ModelTool struct {
 	Server, Plain string
 }
 
-// FindName returns the tools that a model may mean by a name: those with that fitted name in any format, else those
-// with that qualified or own name. It may return none or several.
+// FindName returns the tools for a name from a model: those with that fitted name in any format, or else those with
+// that qualified or plain name. There may be none or several.
 func FindName(name string, tools []ModelTool) []ModelTool {
 	rules := nameRules()
 	return firstMatch(tools,
 		func(tool ModelTool) bool {
 			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.made(name, tool) })
 		},
-		// ConvertAll makes these names if two tools would have the same.
+		// ConvertAll uses these names if two tools would have the same name.
 		func(tool ModelTool) bool {
 			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.hashedTo(name, tool) })
 		},
@@ -96,7 +96,7 @@ func FindName(name string, tools []ModelTool) []ModelTool {
 	)
 }
 
-// firstMatch returns the tools that pass the first test that any tool passes.
+// firstMatch returns the tools that pass the first test with a match.
 func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	for _, test := range tests {
 		var found []ModelTool
@@ -112,7 +112,7 @@ func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	return nil
 }
 
-// nameRules returns the rules of all formats, each once.
+// nameRules returns the distinct rules of all formats.
 func nameRules() []nameRule {
 	var rules []nameRule
 	for _, one := range allRecords() {
@@ -131,8 +131,8 @@ func (r nameRule) made(name string, tool ModelTool) bool {
 	return r.hashedTo(name, tool)
 }
 
-// hashedTo reports whether a name is a tool's changed one. It checks the form first, because hashing thousands of tools
-// takes time.
+// hashedTo reports whether a name is a tool's changed name. It checks the form first, because hashing thousands of
+// tools is slow.
 func (r nameRule) hashedTo(name string, tool ModelTool) bool {
 	end := len(name) - suffixLength
 	return end >= 0 && name[end] == '_' && strings.Trim(name[end+1:], "0123456789abcdef") == "" &&

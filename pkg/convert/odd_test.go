@@ -78,7 +78,7 @@ func TestHalvesOfCharacters(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.given, got, test.want)
 		}
 		told := slices.ContainsFunc(converted.Losses(),
-			func(loss convert.Loss) bool { return loss.Detail == "halves of characters to \ufffd" })
+			func(loss convert.Loss) bool { return loss.Detail == "unpaired surrogates to \ufffd" })
 		if told != (test.given != test.want) {
 			t.Errorf("%s: told %v", test.given, converted.Losses())
 		}

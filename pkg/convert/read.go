@@ -16,17 +16,16 @@ import (
 
 // Source is the content of a document.
 type Source struct {
-	// Format is that of the first tool; empty if there is none.
+	// Format is the format of the first tool; empty without tools.
 	Format Format
-	// Formats are those of all tools, each once: a document may mix them. Without them, all tools are of Format.
+	// Formats are the distinct formats of all tools. If empty, all tools have Format.
 	Formats []Format
 	Tools   []Tool
-	// Skipped are tools that could not be read, each Fatal, and nulls among tools, which are Info.
+	// Skipped are tools that could not be read (Fatal), and nulls among tools (Info).
 	Skipped []Loss
 }
 
-// Label names the formats in a sentence: "MCP and LangChain". A document without a tool counts as LangChain's, which
-// CONV-3 is about.
+// Label returns the formats for messages: "MCP and LangChain". A document without tools counts as LangChain's (CONV-3).
 func (s *Source) Label() string {
 	if len(s.Formats) == 0 {
 		return cmp.Or(s.Format, LangChain).Label()
@@ -38,7 +37,7 @@ func (s *Source) Label() string {
 	return strings.Join(labels, " and ")
 }
 
-// SyntaxError says where a document is not JSON.
+// SyntaxError is a syntax error in a document.
 type SyntaxError struct {
 	Line, Column int // from 1; the column in bytes
 	Err          error
@@ -51,12 +50,12 @@ func (e *SyntaxError) Error() string {
 // Unwrap returns the error of encoding/json.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Kind says that the user has to correct the input.
+// Kind returns fault.KindUsage.
 func (e *SyntaxError) Kind() fault.Kind { return fault.KindUsage }
 
-// UnreadableError says that a document has no tool that can be read.
+// UnreadableError reports that no tool of a document can be read.
 type UnreadableError struct {
-	Skipped []Loss // the entries that were found; never empty
+	Skipped []Loss // all entries; never empty
 }
 
 func (e *UnreadableError) Error() string {
@@ -67,14 +66,14 @@ func (e *UnreadableError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Kind says that the user has to correct the input.
+// Kind returns fault.KindUsage.
 func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
 // Read reads tools from a document: one tool, an array, an object with the array in "tools" (such as a request's body),
 // a JSON-RPC response to tools/list, Gemini's functionDeclarations, Bedrock's toolConfig, the output of toolx list
-// --json, or a sequence of these. Empty input (no bytes, null, an empty array) has no tools and is no error (CONV-2).
-// If from is empty, the format of each tool is recognised; the error is an *AmbiguousError if several fit, a
-// *SyntaxError if the document is not JSON, an *UnreadableError if no tool can be read.
+// --json, or a sequence of these. Empty input (no bytes, null, an empty array) is not an error (CONV-2). If from is
+// empty, the format of each tool is detected. The error is an *AmbiguousError if several formats fit, a *SyntaxError if
+// the document is not JSON, and an *UnreadableError if no tool can be read.
 func Read(data []byte, from Format) (*Source, error) {
 	if source := recordOf(from); from != "" && (source.format == "" || source.writeOnly) {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("tools cannot be read from format %q", from)}
@@ -104,7 +103,7 @@ func readAll(elements []element) (*Source, error) {
 	if len(source.Tools) > 0 {
 		return source, nil
 	}
-	// Nulls alone are nothing to convert.
+	// A document with only nulls counts as empty.
 	source.Skipped = slices.DeleteFunc(source.Skipped, func(loss Loss) bool { return loss.Severity == Info })
 	if len(source.Skipped) > 0 {
 		return nil, &UnreadableError{Skipped: source.Skipped}
@@ -112,7 +111,7 @@ func readAll(elements []element) (*Source, error) {
 	return source, nil
 }
 
-// add reads one element. An element that cannot be read is skipped; one that can be read in several ways is an error.
+// add reads one element. It skips unreadable elements; an ambiguous one is an error.
 func (s *Source) add(index int, found element) error {
 	if found.node.Is("null") {
 		s.Skipped = append(s.Skipped, Loss{
@@ -143,7 +142,7 @@ func (s *Source) add(index int, found element) error {
 	return nil
 }
 
-// nameIn returns a name to identify an element, in any format.
+// nameIn returns the name of an element in any format.
 func nameIn(list *node) string {
 	name := cmp.Or(list.Get(nameMember).Text(), list.Get("lc_kwargs").Get(nameMember).Text())
 	for _, one := range allRecords() {
@@ -169,7 +168,7 @@ func splitValues(data []byte) ([]json.RawMessage, error) {
 	}
 }
 
-// newSyntaxError finds the line and column of what is wrong.
+// newSyntaxError returns a syntax error with its line and column.
 func newSyntaxError(data []byte, err error) error {
 	at := len(bytes.TrimRight(data, " \t\r\n"))
 	var syntax *json.SyntaxError
@@ -177,7 +176,7 @@ func newSyntaxError(data []byte, err error) error {
 		at = min(max(int(syntax.Offset)-1, 0), len(data)) // Offset is after the bad byte
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the text ends too early")
+		err = errors.New("unexpected end of input")
 	}
 	before := data[:at]
 	return &SyntaxError{
@@ -187,14 +186,14 @@ func newSyntaxError(data []byte, err error) error {
 	}
 }
 
-// element is one tool of a document, with the information around it.
+// element is one tool of a document.
 type element struct {
 	*node
 	server string
-	format Format // empty if it must be recognised
+	format Format // empty if it must be detected
 }
 
-// gather finds the elements in a value; around is what they have in common.
+// gather returns the elements in a value; around has their common fields.
 func gather(value *node, around element) ([]element, error) {
 	if value.Is("null") {
 		return nil, nil
@@ -204,7 +203,7 @@ func gather(value *node, around element) ([]element, error) {
 	}
 	if value.Has("jsonrpc") && value.Get("error").IsObject() {
 		message := value.Get("error").Get("message").Text()
-		return nil, &fault.UsageError{Message: "the document is an error, not tools: " + message}
+		return nil, &fault.UsageError{Message: "the document is a JSON-RPC error instead of tools: " + message}
 	}
 	if inner, within, ok := unwrap(value, around); ok {
 		return gather(inner, within)
@@ -230,11 +229,11 @@ func gatherEach(list []*node, around element) ([]element, error) {
 	return all, nil
 }
 
-// unwrap removes one wrapper, and returns its content and the information in it. A tool is not a wrapper.
+// unwrap removes one wrapper and returns its content, with the fields that the wrapper adds. A tool is not a wrapper.
 func unwrap(list *node, around element) (inner *node, within element, ok bool) {
 	within = around
 	if list.Get("definition").IsObject() {
-		// An entry of toolx list --json; the definition has its own name.
+		// An entry of toolx list --json, whose definition has the plain name.
 		within.server = cmp.Or(list.Get("server").Text(), around.server)
 		return list.Get("definition"), within, true
 	}
@@ -265,7 +264,7 @@ func unwrap(list *node, around element) (inner *node, within element, ok bool) {
 	return functions, within, functions.IsArray()
 }
 
-// namedServers adds the server's name to the tools of each server in a list.
+// namedServers adds the server's name to each server's list of tools.
 func namedServers(servers *node) *node {
 	return servers.Map(func(_ int, server member) *node {
 		if !server.Node.Has("tools") {

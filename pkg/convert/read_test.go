@@ -175,7 +175,7 @@ func TestUnreadableAmongOthers(t *testing.T) {
 func TestNotJSON(t *testing.T) {
 	for document, want := range map[string]string{
 		"{\"a\":1}\n{\"b\" 2}": "not JSON at line 2, column 6:",
-		"[1,\n 2":              "not JSON at line 2, column 3: the text ends too early",
+		"[1,\n 2":              "not JSON at line 2, column 3: unexpected end of input",
 		"hello":                "not JSON at line 1, column 1:",
 		"[]\n\n  x":            "not JSON at line 3, column 3:",
 	} {

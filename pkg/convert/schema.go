@@ -11,34 +11,33 @@ import (
 	"toolx/pkg/words"
 )
 
-// The limits on the growth of a schema through refs.
+// Limits on schemas, which may grow when refs are expanded.
 const (
-	// maxOpen is how often a definition may be nested in itself before it is cut.
+	// maxOpen is how often a definition may be nested in itself before the expansion ends.
 	maxOpen = 2
-	// maxNodes bounds the schemas that are walked before further refs are cut: refs that double at each step grow
-	// exponentially.
+	// maxNodes is the number of schemas after which refs are no longer expanded, because they may grow exponentially.
 	maxNodes = 4000
-	// maxBytes bounds what refs add, because a single definition may be large.
+	// maxBytes limits the size of expanded refs.
 	maxBytes = 1 << 21
-	// maxShaped bounds the schemas that are read to find out what others mean; the rest mean anything.
+	// maxShaped limits the schemas that are analysed; others count as any value.
 	maxShaped = 500_000
-	// maxDepth bounds the nesting of schemas: far deeper than any tool's.
+	// maxDepth limits the nesting of schemas. No real tool comes close.
 	maxDepth = 256
-	// maxWalks bounds how often a schema is walked until it no longer changes.
+	// maxWalks limits how often a schema is walked until it no longer changes.
 	maxWalks = 8
 )
 
-// fitted is an input schema in the form of a target.
+// fitted is an input schema for a target.
 type fitted struct {
 	schema json.RawMessage
-	// hint describes what the root lost; it is added to the tool's description after a space. It may be empty.
+	// hint describes what the root lost, for the tool's description. It may be empty.
 	hint string
-	// losses lack the format and the tool, which the caller adds.
+	// losses lack format and tool, which the caller sets.
 	losses []Loss
 }
 
-// fit converts an input schema to a format. A missing schema is that of a tool without parameters. The error says why
-// the format cannot express it.
+// fit converts an input schema to a format. A missing schema means no parameters. The error is why the format cannot
+// express the schema.
 //
 // A schema that needs no change is returned byte for byte.
 func fit(schema json.RawMessage, to Format) (fitted, error) {
@@ -68,7 +67,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	return fitted{schema: out, hint: parenthesis(r.hints), losses: r.losses}, nil
 }
 
-// settle walks a schema until a walk changes nothing. One walk suffices for all but contradictory schemas, in which one
+// settle walks a schema until it no longer changes. One walk is enough except for contradictory schemas, where one
 // correction may require another.
 func settle(text json.RawMessage, p *profile, r *report) json.RawMessage {
 	for range maxWalks {
@@ -82,7 +81,7 @@ func settle(text json.RawMessage, p *profile, r *report) json.RawMessage {
 	return text
 }
 
-// readSchema reads the value of an input schema in a tool definition.
+// readSchema checks and returns the input schema in a tool definition.
 func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	empty := json.RawMessage(emptySchema)
 	if len(schema) == 0 {
@@ -103,9 +102,9 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
-// walker fits a schema and all below it in one walk. Its rules share a report, and read what a schema means (its kinds,
-// values, nullability and properties) from shapes. They write text: a shape keeps neither the order of members nor
-// unknown ones, and every changed or dropped keyword is a loss to report.
+// walker converts a schema and its subschemas in one walk. Its rules share a report, and get kinds, values, nullability
+// and properties from shapes. They change JSON nodes instead of shapes, because shapes drop the order of members and
+// unknown keywords, and every changed or dropped keyword must be reported.
 type walker struct {
 	*report
 	refs       *references
@@ -130,15 +129,15 @@ func newWalker(document *jsonschema.Document, r *report) *walker {
 	return w
 }
 
-// place is the walk's place in the fitted schema.
+// place is the current place of the walk in the schema.
 type place struct {
 	profile *profile
 	path    string // of the property, for losses
 	root    bool
 	depth   int
-	// open are the refs on the way to this place.
+	// open are the expanded refs around this place.
 	open []string
-	// inline reports whether a ref must be replaced even if the target supports refs.
+	// inline is set if a ref must be expanded even if the target supports refs.
 	inline bool
 }
 
@@ -150,7 +149,7 @@ func (at place) property(name string) place {
 	return at.below("." + name)
 }
 
-// below returns the place of a schema inside this one, for the same value or a part.
+// below returns the place of a subschema.
 func (at place) below(step string) place {
 	at.path += step
 	at.root, at.inline = false, false
@@ -158,7 +157,7 @@ func (at place) below(step string) place {
 	return at
 }
 
-// node fits one schema and all below it.
+// node converts one schema and its subschemas.
 func (w *walker) node(schema *node, at place) *node {
 	w.refs.nodes++
 	if at.depth > maxDepth {
@@ -180,8 +179,8 @@ func (w *walker) node(schema *node, at place) *node {
 	return o.node
 }
 
-// passes change one schema, in this order, after everything that it refers to was merged into it. Each leaves alone
-// what the profile keeps.
+// passes returns the changes to one schema in order. They run after refs and allOf are merged, and do not change what
+// the profile supports.
 func (w *walker) passes() []func(*object, place) {
 	return []func(*object, place){
 		w.types.constants,
@@ -197,7 +196,7 @@ func (w *walker) passes() []func(*object, place) {
 	}
 }
 
-// children fits the schemas below this one.
+// children converts the subschemas of this one.
 func (w *walker) children(o *object, at place) {
 	o.node = o.Map(func(_ int, m member) *node {
 		switch held := jsonschema.Held(m.Name, m.Node); {
@@ -216,8 +215,8 @@ func (w *walker) children(o *object, at place) {
 	}
 }
 
-// definitions fits the definitions of the root, when all refs of the rest are known. If every schema must follow the
-// target's rules, only those with a ref are kept.
+// definitions converts the definitions of the root, after all refs of the rest are known. If every schema must follow
+// the target's rules, it drops those without a ref.
 func (w *walker) definitions(o *object, at place) {
 	if !o.Has("$defs", "definitions") {
 		return
@@ -241,8 +240,8 @@ func (w *walker) definitions(o *object, at place) {
 	}
 }
 
-// defined fits the definitions under a keyword that are needed and not done, and reports whether there were any: they
-// may need others.
+// defined converts the definitions under a keyword that are needed and not done. It reports whether there were any,
+// because they may need others.
 func (w *walker) defined(o *object, at place, keyword string, done map[string]bool) (some bool) {
 	all := o.Get(keyword)
 	if !all.IsObject() {

@@ -2,15 +2,15 @@ package convert
 
 import "toolx/pkg/jsonschema"
 
-// conditionRules keep the properties in conditions.
+// conditionRules keep properties that only conditions declare.
 type conditionRules struct {
 	*report
 	*schemaReader
 	refs *references
 }
 
-// conditionals declares properties that only if, then, else and dependentSchemas declare, for a target that supports
-// none of these.
+// conditionals adds properties that only if, then, else and dependentSchemas declare, for targets without these
+// keywords.
 func (c *conditionRules) conditionals(o *object, at *place) {
 	if at.profile.keeps("if", at.root) || !o.Has("if", "then", "else", "dependentSchemas") {
 		return
@@ -35,7 +35,7 @@ func (c *conditionRules) conditionals(o *object, at *place) {
 	}
 }
 
-// branch reads a schema that applies under a condition; nil if it has no properties.
+// branch reads a conditional schema; nil if it is not an object.
 func (c *conditionRules) branch(text *node, at *place) *object {
 	if !text.IsObject() {
 		return nil
@@ -49,7 +49,7 @@ func (c *conditionRules) branch(text *node, at *place) *object {
 	return branch
 }
 
-// adopt adds missing properties as optional ones: each may be what any of the branches allows.
+// adopt adds missing properties as optional ones that allow what any branch allows.
 func (c *conditionRules) adopt(properties *node, branches []*object, at place) {
 	for _, name := range propertyNames(branches) {
 		if properties.Has(name) {
@@ -60,8 +60,8 @@ func (c *conditionRules) adopt(properties *node, branches []*object, at place) {
 	}
 }
 
-// adoptCondition adds the properties that only a condition names. It does not restrict them, so that only their types
-// are known.
+// adoptCondition adds properties that only a condition mentions. The condition does not restrict them, so only their
+// types are known.
 func (c *conditionRules) adoptCondition(properties *node, condition *object, at place) {
 	for _, m := range condition.Get("properties").Members() {
 		if properties.Has(m.Name) {
@@ -69,7 +69,7 @@ func (c *conditionRules) adoptCondition(properties *node, condition *object, at 
 		}
 		kinds := c.shape(m.Node).Kinds()
 		if kinds == jsonschema.AnyKind {
-			c.recordLoss(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
+			c.recordLoss(at.property(m.Name), Lossy, "dropped", "property that only a condition mentions")
 			continue
 		}
 		properties.Set(m.Name, jsonschema.Build("type", quoteTypes(kinds.Names())))

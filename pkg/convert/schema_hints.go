@@ -9,10 +9,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// longestHint bounds a keyword's value in a hint.
+// longestHint limits a keyword's value in a hint.
 const longestHint = 200
 
-// longestSchema is the same for schemas, which must be read as a whole.
+// longestSchema is the limit for schemas, which cannot be shortened.
 const longestSchema = 500
 
 // keywordFilter removes keywords that a target does not support, and keeps their meaning as hints.
@@ -22,7 +22,7 @@ type keywordFilter struct {
 	fit func(schema *node, at place) *node
 }
 
-// filter removes what the target does not support, and describes it if that helps the model.
+// filter removes keywords that the target does not support, and describes them if that helps the model.
 func (k *keywordFilter) filter(o *object, at place) {
 	p := at.profile
 	if !p.refs {
@@ -57,7 +57,7 @@ func (k *keywordFilter) filterEnum(o *object, at place) {
 		return
 	case at.profile.openAPI:
 		if isOne(o.node, "string") && isStringList(o.Get("enum")) && !slices.Contains(o.Get("enum").Texts(), "") {
-			return // Gemini refuses an empty string too
+			return // Gemini also rejects empty strings
 		}
 	case !at.profile.prompt || !slices.ContainsFunc(values, losesDigits):
 		return
@@ -79,11 +79,11 @@ func (k *keywordFilter) filterFormat(o *object, at place) {
 	k.explain(o, member{Name: "format", Node: o.Drop("format")}, at)
 }
 
-// explain reports a removed keyword, and keeps its meaning as a hint.
+// explain reports a removed keyword and keeps its meaning as a hint.
 func (k *keywordFilter) explain(o *object, m member, at place) {
 	switch m.Name {
 	case "$defs", "definitions":
-		return // useless alone
+		return // useless without refs
 	case "description":
 		if text := m.Node.Text(); text != "" {
 			o.hints = append([]string{text}, o.hints...)
@@ -101,8 +101,8 @@ func (k *keywordFilter) explain(o *object, m member, at place) {
 	k.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
 }
 
-// explainCondition reports removed if, then and else, and keeps their meaning as one hint: each alone would mean
-// something else.
+// explainCondition reports removed if, then and else and keeps their meaning as one hint, because they depend on each
+// other.
 func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 	switch {
 	case !taken.Has("if", "then", "else"):
@@ -120,8 +120,8 @@ func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 	k.moved(o, at, "if, then and else", short(strings.Join(said, " "), longestSchema), true)
 }
 
-// saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties is such
-// a keyword: a model only fills in those that it sees.
+// saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties does
+// not help, because models only fill in those that they see.
 func saysNothing(m member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
@@ -136,10 +136,10 @@ func saysNothing(m member) bool {
 	return isAnnotation(m.Name) || !isRestriction(m.Name)
 }
 
-// explainMap describes the values of a map: their schema, or only its type if the schema is long.
+// explainMap describes the values of a map by their schema, or by their type if the schema is long.
 func (k *keywordFilter) explainMap(o *object, values *node, at place) {
 	where := at.below("{}")
-	where.profile = &qwenProfile // which has no refs, and refuses nothing
+	where.profile = &qwenProfile // without refs, and never an error
 	whole := k.fit(values, where)
 	if whole.IsObject() && !hasBeyond(whole, "type") {
 		k.moved(o, at, "additionalProperties", "values: "+k.nameOf(whole), true)
@@ -150,10 +150,10 @@ func (k *keywordFilter) explainMap(o *object, values *node, at place) {
 		return
 	}
 	o.hints = append(o.hints, "values: "+k.nameOf(values))
-	k.recordLoss(at, Lossy, "dropped", "additionalProperties but for the type")
+	k.recordLoss(at, Lossy, "dropped", "additionalProperties except for the type")
 }
 
-// short returns a hint; empty if it is too long or has references, which the reader cannot follow.
+// short returns a hint, or nothing if it is too long or has references, which a model cannot follow.
 func short(hint string, most int) string {
 	if len(hint) > most || strings.Contains(hint, `"$ref"`) {
 		return ""
@@ -161,7 +161,7 @@ func short(hint string, most int) string {
 	return hint
 }
 
-// hintFor describes a keyword; empty if that would be too long.
+// hintFor describes a keyword, or returns nothing if that would be too long.
 func hintFor(m member) string {
 	var value string
 	switch m.Name {
@@ -181,12 +181,12 @@ func hintFor(m member) string {
 	return short(value, longestHint)
 }
 
-// listed writes the elements of an array with commas.
+// listed joins the elements of an array with commas.
 func listed(list *node) string {
 	return strings.Join(words.Texts(list.Elements(), worded), ", ")
 }
 
-// worded writes a value for a sentence: a string without quotes, unless it begins or ends with space.
+// worded returns a value for a sentence: strings without quotes, unless they begin or end with space.
 func worded(value *node) string {
 	if text := value.Text(); text != "" && text == strings.TrimSpace(text) {
 		return text
@@ -194,7 +194,7 @@ func worded(value *node) string {
 	return compact(value)
 }
 
-// describe adds the hints to the description; those of the root are for the tool's.
+// describe adds hints to the description. Hints of the root are for the tool's description.
 func (k *keywordFilter) describe(o *object, at place) {
 	if len(o.hints) == 0 {
 		return

@@ -35,7 +35,7 @@ func TestFitConditions(t *testing.T) {
 			want:   `{"type":"object","properties":{"b":{"type":"string"}}}`,
 			hint:   `(if {"properties":{"a":{"minLength":1}}} then {"required":["b"]})`,
 			losses: []string{
-				"lossy: a: dropped property that only a condition names",
+				"lossy: a: dropped property that only a condition mentions",
 				"info: : moved if, then and else to the description",
 			},
 		},
@@ -97,7 +97,7 @@ func TestFitMaps(t *testing.T) {
 			name: "values that take too many words", to: Ollama,
 			schema: `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string","description":"` + long + `"}}}}`,
 			want:   `{"type":"object","properties":{"m":{"type":"object","description":"(values: string)"}}}`,
-			losses: []string{"lossy: m: dropped additionalProperties but for the type"},
+			losses: []string{"lossy: m: dropped additionalProperties except for the type"},
 		},
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// isAnnotation reports whether a keyword describes and does not restrict.
+// isAnnotation reports whether a keyword does not restrict values.
 func isAnnotation(keyword string) bool {
 	switch keyword {
 	case "title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly",
@@ -20,7 +20,7 @@ func isAnnotation(keyword string) bool {
 	return false
 }
 
-// isRestriction reports whether a keyword of JSON Schema restricts values. Validators ignore all others.
+// isRestriction reports whether a keyword restricts values. Validators ignore all others.
 func isRestriction(keyword string) bool {
 	return jsonschema.KeywordKinds(keyword) != jsonschema.AnyKind || slices.Contains([]string{
 		"enum", "const", "not", "if", "then", "else", "anyOf", "oneOf", "allOf", "type", "nullable", "$ref",
@@ -28,7 +28,7 @@ func isRestriction(keyword string) bool {
 }
 
 // wellFormed reports whether a keyword's value has the kind that JSON Schema requires. Servers send "required": null
-// and "properties": null, for which providers refuse the whole request (ollama#18051).
+// and "properties": null, and providers reject the whole request because of it (ollama#18051).
 func wellFormed(keyword string, value *node) bool {
 	kind := literal(value)
 	switch keyword {
@@ -46,7 +46,7 @@ func wellFormed(keyword string, value *node) bool {
 	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding",
 		"contentMediaType":
 		return kind == "string"
-	case "$id": // with a fragment it is an anchor, which later drafts refuse
+	case "$id": // with a fragment it is an anchor, which later drafts reject
 		return kind == "string" && !strings.Contains(strings.TrimSuffix(value.Text(), "#"), "#")
 	case "$anchor", "$dynamicAnchor":
 		return kind == "string" && isAnchor(value.Text())
@@ -62,7 +62,7 @@ func wellFormed(keyword string, value *node) bool {
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
 		"maxContains":
 		number, ok := numberOf(value)
-		return ok && number >= 0 && number == math.Trunc(number) // as 2.0 is
+		return ok && number >= 0 && number == math.Trunc(number) // 2.0 is valid
 	case "exclusiveMinimum", "exclusiveMaximum":
 		return kind == "number" || kind == "boolean"
 	case "items":

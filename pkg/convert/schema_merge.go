@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// mergeAllOf merges the branches of allOf into the schema. If that cannot be expressed without allOf, it is kept if the
-// target supports it.
+// mergeAllOf merges the branches of allOf into the schema. If that is not possible, allOf remains if the target
+// supports it.
 func (r *references) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
 	if !o.Has("allOf") || !at.profile.plain() && !must {
@@ -38,7 +38,7 @@ func (r *references) mergeAllOf(o *object, at *place) {
 	at.open = where.open
 }
 
-// mergeReported merges another schema, and reports what could not be expressed. A target that supports allOf gets that
+// mergeReported merges another schema and reports conflicts. With conflicts, a target that supports allOf gets allOf
 // instead.
 func (r *references) mergeReported(o, other *object, at place) {
 	merged := o.clone()
@@ -57,7 +57,7 @@ func (r *references) reportConflicts(at place, keywords []string) {
 	}
 }
 
-// merge adds another schema for the same value. It returns the keywords of which only the first could be kept.
+// merge adds another schema for the same value. It returns conflicting keywords, of which the first value is kept.
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
 	lost = tangled(o, other)
@@ -83,8 +83,7 @@ func merge(o, other *object) (lost []string) {
 	return lost
 }
 
-// tangled returns the keywords of a second schema that would change their meaning beside those of the first, because
-// keywords depend on each other.
+// tangled returns the keywords of a second schema whose meaning would change next to those of the first.
 func tangled(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
@@ -104,7 +103,7 @@ func tangled(o, other *object) (names []string) {
 
 func restricts(m member) bool { return isRestriction(m.Name) }
 
-// grouped returns the keywords of a group that the second schema has, if the first has some of them with other values.
+// grouped returns the second schema's keywords of a group, if the first has some of them with other values.
 func grouped(o, other *object, group ...string) (names []string) {
 	same := true
 	for _, name := range group {
@@ -137,7 +136,7 @@ func strays(o, other *object) bool {
 	return false
 }
 
-// combine returns the value of a keyword if two schemas apply together; ok is false if there is none.
+// combine returns the value of a keyword for which both schemas apply; ok is false if there is none.
 func combine(keyword string, a, b *node) (*node, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
@@ -174,7 +173,7 @@ func combineTexts(a, b *node) *node {
 	return jsonschema.Quoted(mine + " " + other)
 }
 
-// combineMaps unites named schemas. If both have a name, both apply.
+// combineMaps merges named schemas. If both have a name, both schemas apply.
 func combineMaps(a, b *node, definitions bool) *node {
 	all := editable(a)
 	for _, m := range b.Members() {
@@ -188,7 +187,7 @@ func combineMaps(a, b *node, definitions bool) *node {
 	return all
 }
 
-// combineSchemas returns the schema of values that fit two others.
+// combineSchemas returns the schema of values that match both schemas.
 func combineSchemas(a, b *node) (*node, bool) {
 	switch {
 	case a.Is("true") || b.Is("false"):
@@ -201,7 +200,7 @@ func combineSchemas(a, b *node) (*node, bool) {
 	return combined("allOf", a, b), true
 }
 
-// combined returns a schema with these branches under a keyword, or the only branch.
+// combined returns a schema with branches under a keyword, or the only branch.
 func combined(keyword string, branches ...*node) *node {
 	if len(branches) == 1 {
 		return branches[0]
@@ -229,7 +228,7 @@ func combineEnums(a, b *node) (*node, bool) {
 	return jsonschema.List(both...), true
 }
 
-// distinct returns the values without repetitions.
+// distinct returns the values without duplicates.
 func distinct(values []*node) []*node {
 	var kept []*node
 	seen := make(map[string]bool, len(values))
@@ -264,7 +263,7 @@ func further(a, b *node, sign int) *node {
 	return a
 }
 
-// compareNumbers compares by value, more precisely than a float64.
+// compareNumbers compares numbers with more precision than float64.
 func compareNumbers(a, b *node) int {
 	const precision = 512
 	x, _, errX := big.ParseFloat(compact(a), 10, precision, big.ToNearestEven)

@@ -7,14 +7,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// objectRules fit the properties of objects.
+// objectRules convert the properties of objects.
 type objectRules struct {
 	*report
 	*schemaReader
 	types *typeRules
 }
 
-// objects fits the properties of objects to the target.
+// objects converts the properties of an object to the target.
 func (r *objectRules) objects(o *object, at place) {
 	if !at.profile.restricted() {
 		return
@@ -23,11 +23,11 @@ func (r *objectRules) objects(o *object, at place) {
 	r.dropNever(o, at)
 	r.declareRequired(o, at)
 	if at.profile.openAPI && !at.root && compact(o.Get("properties")) == "{}" {
-		o.Drop("properties") // Gemini refuses properties without any
+		o.Drop("properties") // Gemini rejects empty properties
 	}
 }
 
-// dropNever removes properties that allow no value, for targets that cannot express it.
+// dropNever removes properties that allow no value, which the target cannot express.
 func (r *objectRules) dropNever(o *object, at place) {
 	properties := editable(o.Get("properties"))
 	dropped := properties.Keep(func(m member) bool { return !m.Node.Is("false") })
@@ -40,7 +40,7 @@ func (r *objectRules) dropNever(o *object, at place) {
 	o.Set("properties", properties)
 }
 
-// declareRequired removes names from required that are not properties: Gemini refuses the whole request for one.
+// declareRequired removes names from required that are not properties. Gemini rejects the whole request because of one.
 func (r *objectRules) declareRequired(o *object, at place) {
 	if !o.Has("required") {
 		return
@@ -64,8 +64,8 @@ func (r *objectRules) declareRequired(o *object, at place) {
 	}
 }
 
-// keys checks the names of properties by the target's rule. They cannot be renamed: arguments go to the server as the
-// model writes them.
+// keys checks the names of properties. They cannot be renamed, because the model's arguments are passed to the server
+// unchanged.
 func (r *objectRules) keys(o *object, at place) {
 	p := at.profile
 	if p.key == nil || p.keyRoot && !at.root {

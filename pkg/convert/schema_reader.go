@@ -9,13 +9,13 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// schemaReader finds out what schemas of a document mean.
+// schemaReader analyses the schemas of a document.
 type schemaReader struct {
-	document *jsonschema.Document // the schema as the walk began, into which refs point
-	budget   int                  // how many schemas shapes may still look at
+	document *jsonschema.Document // the original schema, to which refs refer
+	budget   int                  // how many more schemas may be analysed
 }
 
-// shape returns what a schema means, while there is budget.
+// shape returns the shape of a schema, or an empty one when the budget is used up.
 func (r *schemaReader) shape(schema *node) *jsonschema.Shape {
 	if r.budget < 0 {
 		return &jsonschema.Shape{}
@@ -25,16 +25,16 @@ func (r *schemaReader) shape(schema *node) *jsonschema.Shape {
 	return shape
 }
 
-// resolve finds what a ref names in the document. A ref to another document is not found.
+// resolve returns the target of a ref in the document.
 func (r *schemaReader) resolve(ref string) (*node, bool) {
 	target := r.document.Resolve(ref)
 	return target, target.IsObject() || isBoolean(target)
 }
 
-// isNull reports whether a schema admits only null.
+// isNull reports whether a schema allows only null.
 func (r *schemaReader) isNull(schema *node) bool { return r.shape(schema).Kinds() == jsonschema.Null }
 
-// nameOf returns a schema's title, its kinds, or the name by which it is referred to.
+// nameOf returns a schema's title, its kinds, or the name of its definition.
 func (r *schemaReader) nameOf(schema *node) string {
 	shape := r.shape(schema)
 	if kinds := shape.Kinds(); shape.Title == "" && kinds != jsonschema.AnyKind {
@@ -43,7 +43,7 @@ func (r *schemaReader) nameOf(schema *node) string {
 	return cmp.Or(shape.Title, strings.Join(shape.Unknown, " or "), shape.Name, "any")
 }
 
-// disjoint reports whether no value fits two of the branches, judged by their types and constant properties.
+// disjoint reports whether no value matches two of the branches, according to their types and constant properties.
 func (r *schemaReader) disjoint(branches []*node) bool {
 	const most = 64 // the comparison is quadratic
 	if len(branches) > most {
@@ -59,7 +59,8 @@ func (r *schemaReader) disjoint(branches []*node) bool {
 	return true
 }
 
-// apart reports whether no value fits two shapes: by their kinds, their values, or those of a property that both need.
+// apart reports whether no value matches both shapes, according to their kinds, their values, or those of a property
+// that both require.
 func (r *schemaReader) apart(a, b *jsonschema.Shape) bool {
 	if a.Kinds()&b.Kinds() == 0 || valuesApart(a, b) {
 		return true
@@ -71,7 +72,7 @@ func (r *schemaReader) apart(a, b *jsonschema.Shape) bool {
 	})
 }
 
-// valuesApart reports whether both shapes list values and share none.
+// valuesApart reports whether both shapes list values and have none in common.
 func valuesApart(a, b *jsonschema.Shape) bool {
 	return a.Options != nil && b.Options != nil && !(a.Nullable && b.Nullable) &&
 		!slices.ContainsFunc(a.Options, func(mine jsonschema.Option) bool {

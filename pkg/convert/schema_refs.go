@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// references merges into a schema what it refers to: its refs, and the branches of allOf.
+// references merges refs and the branches of allOf into a schema.
 type references struct {
 	*report
 	*schemaReader
@@ -20,8 +20,8 @@ type references struct {
 	bytes  int             // added by refs
 }
 
-// flat reads a schema and merges what it refers to: refs that are not kept, and allOf. It returns nil for a schema that
-// allows no value.
+// flat reads a schema, expands its ref unless it is kept, and merges allOf. It returns nil for a schema that allows no
+// value.
 func (r *references) flat(schema *node, at *place) *object {
 	o, ok := parseObject(schema)
 	switch {
@@ -30,7 +30,7 @@ func (r *references) flat(schema *node, at *place) *object {
 		return nil
 	default:
 		if !schema.Is("true") {
-			r.recordLoss(*at, Lossy, "changed", "an invalid schema to one that accepts any value")
+			r.recordLoss(*at, Lossy, "changed", "an invalid schema to one that allows any value")
 		}
 		return &object{node: r.document.Fragment(json.RawMessage("{}")).Clone()}
 	}
@@ -40,14 +40,14 @@ func (r *references) flat(schema *node, at *place) *object {
 	return o
 }
 
-// never replaces a schema that allows no value, if the target cannot express it.
+// never replaces a schema that allows no value, which the target cannot express.
 func (r *references) never(at place) *object {
 	r.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 	return &object{node: r.document.Fragment(json.RawMessage("{}")).Clone()}
 }
 
-// deref replaces a schema's ref by its definition, and merges the keywords beside it (JSON Schema 2020-12, 8.2.3.1:
-// both count). A ref that the target supports is kept.
+// deref replaces a schema's ref with its definition, merged with the keywords next to it (JSON Schema 2020-12,
+// 8.2.3.1). It keeps a ref that the target supports.
 func (r *references) deref(o *object, at *place) {
 	for {
 		keyword, ref, ok := refOf(o)
@@ -64,7 +64,7 @@ func (r *references) deref(o *object, at *place) {
 	}
 }
 
-// use records a definition that a ref needs.
+// use records that a definition is needed.
 func (r *references) use(ref string) {
 	if decoded, err := url.PathUnescape(ref); err == nil {
 		ref = decoded
@@ -72,8 +72,8 @@ func (r *references) use(ref string) {
 	r.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
 }
 
-// refOf returns the keyword that refers to another schema. The dynamic ones of newer and the recursive ones of older
-// drafts name the same places in a single document.
+// refOf returns the keyword and value of a ref. In a single document, dynamic and recursive refs have the same targets
+// as $ref.
 func refOf(o *object) (keyword, ref string, ok bool) {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		if o.Has(keyword) {
@@ -83,8 +83,8 @@ func refOf(o *object) (keyword, ref string, ok bool) {
 	return "", "", false
 }
 
-// keepsRef reports whether a ref may be kept. Only those to definitions are: any other place may be changed by the
-// conversion, and some providers refuse others.
+// keepsRef reports whether a ref may be kept. Only refs to definitions are, because the conversion may change other
+// places and some providers reject other refs.
 func (r *references) keepsRef(ref string, at place) bool {
 	if !at.profile.refs || at.root || at.inline {
 		return false
@@ -97,14 +97,14 @@ func (r *references) keepsRef(ref string, at place) bool {
 	return ref == "#"
 }
 
-// needsMerging reports whether a ref that must be alone has keywords beside it that restrict more than the type.
+// needsMerging reports whether a ref that must be the only keyword has others that restrict more than the type.
 func needsMerging(o *object, at place) bool {
 	return at.profile.closed && slices.ContainsFunc(o.Members(), func(m member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
 	})
 }
 
-// expand merges the definition of a ref into its schema, unless that would not end.
+// expand merges the definition of a ref into its schema, within the limits on recursion and size.
 func (r *references) expand(o *object, at *place, ref string, target *node, found bool) {
 	if !found {
 		r.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
@@ -133,7 +133,7 @@ func (r *references) expand(o *object, at *place, ref string, target *node, foun
 	r.mergeReported(o, named, *at)
 }
 
-// dropIdentity removes the keywords of a definition that only make sense in one place.
+// dropIdentity removes keywords that must not be copied.
 func dropIdentity(named *object) {
 	for _, keyword := range []string{
 		"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema",
@@ -154,13 +154,13 @@ func opened(open []string, ref string) int {
 	return count
 }
 
-// cut ends an expansion: only the type and the description of the definition are kept.
+// cut ends an expansion and keeps only the type and description of the definition.
 func (r *references) cut(o *object, at place, target *node, why string) {
 	r.recordLoss(at, Lossy, "cut", why)
 	if kinds := r.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.Has("type") {
 		o.Set("type", quoteTypes(kinds.Names()))
 	}
-	const most = 1000 // or cut refs would still grow
+	const most = 1000 // limits growth
 	if text := target.Get("description").Text(); text != "" && len(text) <= most && !o.Has("description") {
 		o.Set("description", target.Get("description"))
 	}

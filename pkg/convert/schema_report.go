@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// report has what was done to a schema: the losses, and why it is refused.
+// report collects the losses of a schema, and why it cannot be expressed.
 type report struct {
 	hints    []string // of the root
 	losses   []Loss
 	recorded map[Loss]bool
-	err      error // the first reason to refuse the schema
+	err      error // the first reason why the schema cannot be expressed
 }
 
-// recordLoss records a change to the schema at a place, once.
+// recordLoss records a change to the schema, once per place.
 func (r *report) recordLoss(at place, severity Severity, kind, detail string) {
 	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
 	if !r.recorded[loss] {
@@ -24,7 +24,7 @@ func (r *report) recordLoss(at place, severity Severity, kind, detail string) {
 	}
 }
 
-// dropLossesAfter drops all but the first losses.
+// dropLossesAfter drops all losses after the first count.
 func (r *report) dropLossesAfter(count int) {
 	for _, loss := range r.losses[count:] {
 		delete(r.recorded, loss)
@@ -32,7 +32,7 @@ func (r *report) dropLossesAfter(count int) {
 	r.losses = r.losses[:count]
 }
 
-// refuse ends the conversion: the target cannot express the schema.
+// refuse ends the conversion, because the target cannot express the schema.
 func (r *report) refuse(at place, format string, args ...any) {
 	if r.err != nil {
 		return
@@ -44,8 +44,8 @@ func (r *report) refuse(at place, format string, args ...any) {
 	r.err = errors.New(reason)
 }
 
-// moved keeps a hint, and reports its keyword: as moved if the model only reads the schema, or if the keyword does not
-// restrict.
+// moved adds a hint and reports its keyword: as moved if only the model reads the schema or the keyword does not
+// restrict, and otherwise as dropped.
 func (r *report) moved(o *object, at place, keyword, hint string, restricts bool) {
 	if hint == "" {
 		r.recordLoss(at, Lossy, "dropped", keyword)

@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// root makes the root one object with named properties, as every provider requires.
+// root makes the root an object with named properties, as every provider requires.
 func (w *walker) root(o *object, at *place) {
 	if !at.root {
 		return
@@ -24,7 +24,7 @@ func (w *walker) root(o *object, at *place) {
 
 func (w *walker) rootType(o *object, at place) {
 	if kinds := typeKinds(o.Get("type")); !kinds.Has(jsonschema.Object) {
-		w.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
+		w.refuse(at, "its input schema allows only %s, but arguments are always an object", kinds)
 		return
 	}
 	o.Drop("nullable")
@@ -33,7 +33,7 @@ func (w *walker) rootType(o *object, at place) {
 	}
 }
 
-// dropRootLimits removes what providers refuse at the root.
+// dropRootLimits removes keywords that providers reject at the root.
 func (w *walker) dropRootLimits(o *object, at place) {
 	for _, keyword := range []string{"enum", "const", "not"} {
 		if o.Has(keyword) {
@@ -42,8 +42,8 @@ func (w *walker) dropRootLimits(o *object, at place) {
 	}
 }
 
-// foldUnions merges the alternatives of the root into one object with the properties of all, which requires what all
-// require.
+// foldUnions merges the alternatives of the root into one object with all their properties, which requires only what
+// all of them require.
 func (u *unionRules) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches := o.Get(keyword).Elements()
@@ -54,7 +54,7 @@ func (u *unionRules) foldUnions(o *object, at *place) {
 		alternatives := u.alternatives(branches, at)
 		switch len(alternatives) {
 		case 0:
-			u.refuse(*at, "none of the alternatives of its input schema takes an object")
+			u.refuse(*at, "none of the alternatives in its input schema allows an object")
 			return
 		case 1:
 			u.refs.mergeReported(o, alternatives[0], *at)
@@ -89,7 +89,7 @@ func (u *unionRules) alternatives(branches []*node, at *place) []*object {
 	return list
 }
 
-// fold unites alternatives with what applies to all of them.
+// fold merges alternatives into the schema that applies to all of them.
 func fold(o *object, alternatives []*object) {
 	if hint := needs(alternatives); hint != "" {
 		o.hints = append(o.hints, hint)
@@ -146,8 +146,8 @@ func requiredByAll(alternatives []*object) []string {
 	})
 }
 
-// alternativesOf returns what a property may be in any of the alternatives. If one of them does not restrict it, only
-// what applies to all of them is known.
+// alternativesOf returns the schema of a property in any of the alternatives. If one of them does not restrict it, only
+// base applies.
 func alternativesOf(name string, base *node, alternatives []*object) *node {
 	var all []*node
 	for _, a := range alternatives {
@@ -165,7 +165,7 @@ func alternativesOf(name string, base *node, alternatives []*object) *node {
 	return anyOfThese(distinct(all))
 }
 
-// anyOfThese returns a schema for the values of any of them: one enum if all are constants.
+// anyOfThese returns a union of schemas, as one enum if all are constants.
 func anyOfThese(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]

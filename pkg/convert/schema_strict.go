@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The limits of structured outputs (OpenAI, "Structured model outputs", supported schemas).
+// Limits of structured outputs (OpenAI, "Structured model outputs", supported schemas).
 const (
 	strictProperties = 5000
 	strictDepth      = 10
@@ -18,8 +18,8 @@ const (
 	strictRunes      = 120_000
 )
 
-// strict makes objects declare and require all of their properties: optional ones may be null. Properties that cannot
-// be declared cannot be expressed.
+// strict makes objects declare and require all properties, and optional ones nullable. Objects with undeclared
+// properties cannot be expressed.
 func (r *objectRules) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
@@ -30,14 +30,14 @@ func (r *objectRules) strict(o *object, at place) {
 	case slices.Contains(types, "object"):
 		r.closeObject(o, at)
 	case slices.Contains(types, "array") && !o.Get("items").IsObject():
-		r.refuse(at, "an array whose items are of any type cannot be expressed with strict")
+		r.refuse(at, "an array with items of any type cannot be expressed with strict")
 	case !o.Has("type", "anyOf", "$ref", "enum", "const"):
 		r.refuse(at, "a value of any type cannot be expressed with strict")
 	}
 }
 
-// standAlone moves a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
-// definition before.
+// standAlone moves a ref with other keywords into an anyOf of one. Restrictions other than the type were already merged
+// with the definition.
 func (r *objectRules) standAlone(o *object, at place) {
 	if !o.Has("$ref") || len(o.Members()) == 1 {
 		return
@@ -70,7 +70,7 @@ func (r *objectRules) closeObject(o *object, at place) {
 	o.Set("additionalProperties", valueOf("false"))
 }
 
-// refuseMap refuses objects with free keys, before their parts are walked.
+// refuseMap reports an error for objects with arbitrary keys, before their parts are walked.
 func (r *objectRules) refuseMap(o *object, at place) {
 	if !at.profile.closed || !slices.Contains(typesOf(o.node), "object") {
 		return
@@ -80,9 +80,9 @@ func (r *objectRules) refuseMap(o *object, at place) {
 	named := len(o.Get("properties").Members()) > 0
 	switch {
 	case rest.IsObject() && !open:
-		r.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
+		r.refuse(at, "an object with arbitrary keys (additionalProperties) cannot be expressed with strict")
 	case o.Has("patternProperties"):
-		r.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
+		r.refuse(at, "an object with arbitrary keys (patternProperties) cannot be expressed with strict")
 	case !named && !at.root && !rest.Is("false"):
 		r.refuse(at, "an object without named properties cannot be expressed with strict")
 	case open:
@@ -98,14 +98,14 @@ func checkStrictLimits(schema *node) error {
 	count.add(schema, 0)
 	switch {
 	case count.properties > strictProperties:
-		return fmt.Errorf("its input schema has %d properties; strict takes at most %d",
+		return fmt.Errorf("its input schema has %d properties; strict allows at most %d",
 			count.properties, strictProperties)
 	case count.depth > strictDepth:
-		return fmt.Errorf("its input schema nests %d levels deep; strict takes at most %d", count.depth, strictDepth)
+		return fmt.Errorf("its input schema has %d levels; strict allows at most %d", count.depth, strictDepth)
 	case count.enums > strictEnums:
-		return fmt.Errorf("its input schema has %d values of enum; strict takes at most %d", count.enums, strictEnums)
+		return fmt.Errorf("its input schema has %d enum values; strict allows at most %d", count.enums, strictEnums)
 	case count.runes > strictRunes:
-		return fmt.Errorf("its input schema has names and values of %d characters; strict takes at most %d",
+		return fmt.Errorf("names and values in its input schema have %d characters; strict allows at most %d",
 			count.runes, strictRunes)
 	}
 	return nil
@@ -143,9 +143,9 @@ func (c *strictCount) addMember(m member, depth int) {
 	}
 }
 
-// carriesStrict reports whether a tool is written as strict: always in openai-strict, else if a document of another
-// format sets it and the target has strict tools and would accept the schema. A strict tool with an invalid schema
-// makes the provider refuse the whole request. Formats with the same rules keep the setting.
+// carriesStrict reports whether a tool is written as strict: always in openai-strict, otherwise if its document sets
+// strict and the target has strict tools and would accept the schema. A strict tool with an invalid schema makes the
+// provider reject the whole request. Formats with the same rules keep the setting.
 func carriesStrict(definition *node, to Format, schema json.RawMessage) bool {
 	target := recordOf(to)
 	switch {
@@ -162,7 +162,7 @@ func carriesStrict(definition *node, to Format, schema json.RawMessage) bool {
 		again, err := fit(schema, OpenAIStrict)
 		return err == nil && rawjson.Same(again.schema, schema)
 	}
-	again, err := fit(schema, Qwen) // which has no refs
+	again, err := fit(schema, Qwen) // expands refs
 	recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
 	return err == nil && !recursive && isClosed(jsonschema.NewNode(schema))
 }
@@ -179,8 +179,8 @@ func strictSource(definition *node) (Format, bool) {
 	return "", false
 }
 
-// isClosed reports whether a schema follows the rules of Anthropic's strict tools (schemautil of its SDK): objects have
-// no other properties, and only some keywords are allowed.
+// isClosed reports whether a schema follows the rules of Anthropic's strict tools (schemautil in its SDK): objects have
+// no additional properties, and only some keywords are allowed.
 func isClosed(schema *node) bool {
 	isObject := schema.Has("properties") || slices.Contains(typesOf(schema), "object")
 	if !schema.IsObject() || isObject && !schema.Get("additionalProperties").Is("false") {

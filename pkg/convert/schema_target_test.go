@@ -42,7 +42,7 @@ func TestFitWithoutSchema(t *testing.T) {
 		fitCase{to: Qwen, schema: schema, err: "not an object but " + schema}.run(t)
 	}
 	fitCase{to: Qwen, schema: `{"a"`, err: "not valid JSON"}.run(t)
-	fitCase{to: Qwen, schema: `{"type":"string"}`, err: "takes string, and arguments are always an object"}.run(t)
+	fitCase{to: Qwen, schema: `{"type":"string"}`, err: "allows only string, but arguments are always an object"}.run(t)
 }
 
 // TestFitPropertyNames holds that a property is a property, whatever its name. LangChain's google-genai deletes
@@ -257,7 +257,7 @@ func TestFitRootAlternatives(t *testing.T) {
 	}
 	fitCase{
 		to: Anthropic, schema: `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
-		err: "none of the alternatives of its input schema takes an object",
+		err: "none of the alternatives in its input schema allows an object",
 	}.run(t)
 }
 
@@ -313,11 +313,11 @@ func TestFitOpenAIStrict(t *testing.T) {
 				`"properties":{"b":{"$ref":"#/definitions/B"}},"required":["b"],"additionalProperties":false}`,
 			losses: []string{"info: : changed $ref to its definition"},
 		},
-		{name: "map", to: OpenAIStrict, schema: `{"properties":{"m":{"additionalProperties":{"type":"string"}}}}`, err: "m: an object whose keys are free"},
-		{name: "pattern map", to: OpenAIStrict, schema: `{"properties":{"m":{"patternProperties":{"x":{}}}}}`, err: "m: an object whose keys are free"},
+		{name: "map", to: OpenAIStrict, schema: `{"properties":{"m":{"additionalProperties":{"type":"string"}}}}`, err: "m: an object with arbitrary keys"},
+		{name: "pattern map", to: OpenAIStrict, schema: `{"properties":{"m":{"patternProperties":{"x":{}}}}}`, err: "m: an object with arbitrary keys"},
 		{name: "any", to: OpenAIStrict, schema: `{"properties":{"m":{"properties":{"x":{}}}}}`, err: "m.x: a value of any type"},
 		{name: "open object", to: OpenAIStrict, schema: `{"properties":{"m":{"type":"object"}}}`, err: "m: an object without named properties"},
-		{name: "list of any", to: OpenAIStrict, schema: `{"properties":{"l":{"type":"array"}}}`, err: "l: an array whose items are of any type"},
+		{name: "list of any", to: OpenAIStrict, schema: `{"properties":{"l":{"type":"array"}}}`, err: "l: an array with items of any type"},
 	})
 }
 
@@ -329,12 +329,12 @@ func TestFitStrictLimits(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 11) + `{"type":"string"}` + strings.Repeat(`}}`, 11)
 	runFitCases(t, []fitCase{
-		{name: "depth", to: OpenAIStrict, schema: deep, err: "nests 11 levels deep; strict takes at most 10"},
-		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + strings.Join(many, ",") + `]}}}`, err: "strict takes at most 1000"},
+		{name: "depth", to: OpenAIStrict, schema: deep, err: "has 11 levels; strict allows at most 10"},
+		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + strings.Join(many, ",") + `]}}}`, err: "strict allows at most 1000"},
 		{
 			name: "size", to: OpenAIStrict,
 			schema: `{"properties":{"a":{"enum":["` + strings.Repeat("x", 120_001) + `"]}}}`,
-			err:    "strict takes at most 120000",
+			err:    "strict allows at most 120000",
 		},
 	})
 }

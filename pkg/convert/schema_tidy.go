@@ -8,10 +8,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// tidier corrects schemas on their own.
+// tidier corrects invalid and outdated schemas.
 type tidier struct{ *report }
 
-// tidy corrects invalid JSON Schema, and drafts so old that providers refuse them.
+// tidy corrects invalid JSON Schema, and old drafts that providers reject.
 func (t tidier) tidy(o *object, at place) {
 	t.dropMalformed(o, at)
 	t.dropRepeated(o, at)
@@ -28,7 +28,7 @@ func (t tidier) dropMalformed(o *object, at place) {
 			continue
 		}
 		severity := Lossy
-		describes := isAnnotation(m.Name) && m.Name != "description" // which restricts nothing
+		describes := isAnnotation(m.Name) && m.Name != "description"
 		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"},
 			compact(m.Node)) {
 			severity = Info
@@ -38,7 +38,7 @@ func (t tidier) dropMalformed(o *object, at place) {
 	}
 }
 
-// dropRepeated removes repeated elements of lists, which the meta-schema forbids and OpenAI refuses ("has non-unique
+// dropRepeated removes duplicates from lists, which the meta-schema forbids and OpenAI rejects ("has non-unique
 // elements").
 func (t tidier) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
@@ -50,8 +50,7 @@ func (t tidier) dropRepeated(o *object, at place) {
 	}
 }
 
-// exclusiveBounds rewrites the bounds of draft 4, where exclusiveMinimum is a boolean beside minimum, as in later
-// drafts.
+// exclusiveBounds converts the bounds of draft 4, where exclusiveMinimum is a boolean, to later drafts.
 func (t tidier) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
@@ -67,8 +66,8 @@ func (t tidier) exclusiveBounds(o *object, at place) {
 	}
 }
 
-// repairTypes replaces the type names of programming languages by JSON Schema's, and refuses others for providers that
-// would refuse the whole request.
+// repairTypes replaces type names of programming languages with JSON Schema's. Others are an error for providers that
+// would reject the whole request.
 func (t tidier) repairTypes(o *object, at place) {
 	var types []string
 	changed := false
@@ -96,7 +95,7 @@ func (t tidier) repairTypes(o *object, at place) {
 	}
 }
 
-// typeMeant returns the type of JSON Schema that a name stands for: empty for any value.
+// typeMeant returns the JSON Schema type for a name; empty for any value.
 func typeMeant(name string) (kind string, known bool) {
 	if isType(name) {
 		return name, true
@@ -108,7 +107,7 @@ func typeMeant(name string) (kind string, known bool) {
 	return kind, known
 }
 
-// smallTypes writes types in lower case, as all but Google's API do.
+// smallTypes converts types to lower case, as in all APIs except Google's.
 func (t tidier) smallTypes(o *object, at place) {
 	if types := typesOf(o.node); !slices.Equal(types, writtenTypes(o.node)) {
 		o.Set("type", quoteTypes(types))

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// typesOf returns the types of a schema, in lower case.
+// typesOf returns the types of a schema in lower case.
 func typesOf(schema *node) []string {
 	list := writtenTypes(schema)
 	for i, name := range list {
@@ -36,7 +36,7 @@ func quoteTypes(types []string) *node {
 	return jsonschema.Strings(types)
 }
 
-// typeKinds returns the kinds of a type's value; AnyKind if it has none.
+// typeKinds returns the kinds of the type keyword's value; AnyKind if it is missing.
 func typeKinds(value *node) jsonschema.Kinds {
 	return jsonschema.Build("type", value).Kinds()
 }
@@ -47,18 +47,18 @@ func isOne(schema *node, kind string) bool {
 	return len(types) == 1 && types[0] == kind
 }
 
-// typeRules fit types, the values that name them, and arrays.
+// typeRules convert types, const, and arrays.
 type typeRules struct {
 	*report
 	*schemaReader
 }
 
-// constants writes const in the target's form.
+// constants converts const to the target's form.
 func (t *typeRules) constants(o *object, at place) {
 	value, kept := o.Get("const"), at.profile.keeps("const", at.root)
 	switch {
 	case value == nil || kept && (at.profile.refs || o.Has("enum")):
-	case kept: // small models read enum better
+	case kept: // small models understand enum better
 		o.Set("enum", jsonschema.List(value))
 	default:
 		o.Drop("const")
@@ -67,7 +67,7 @@ func (t *typeRules) constants(o *object, at place) {
 	}
 }
 
-// types adds missing types that are certain, and fits lists of them to the target.
+// types adds missing types if they are certain, and converts lists of types to the target.
 func (t *typeRules) types(o *object, at place) {
 	p := at.profile
 	if !p.restricted() {
@@ -86,7 +86,7 @@ func (t *typeRules) types(o *object, at place) {
 	t.dropIdle(o, at)
 }
 
-// dropIdle removes keywords for other kinds than the schema's own.
+// dropIdle removes keywords that do not apply to the schema's types.
 func (t *typeRules) dropIdle(o *object, at place) {
 	if !o.Has("type") {
 		return
@@ -101,7 +101,7 @@ func (t *typeRules) dropIdle(o *object, at place) {
 	}
 }
 
-// inferType adds the type that a schema's values, or its other keywords, imply.
+// inferType adds the type that a schema's values or other keywords imply.
 func (t *typeRules) inferType(o *object) {
 	if o.Has("type", "anyOf", "$ref") {
 		return
@@ -111,7 +111,7 @@ func (t *typeRules) inferType(o *object) {
 	}
 }
 
-// openAPINull rewrites OpenAPI's nullable as a type, unless the target supports it.
+// openAPINull replaces OpenAPI's nullable with a type, unless the target supports it.
 func (t *typeRules) openAPINull(o *object, at place) {
 	if at.profile.openAPI || !o.Has("nullable") || at.root {
 		return
@@ -145,7 +145,7 @@ func (t *typeRules) addNull(o *object) {
 	}
 }
 
-// nullType rewrites null among a schema's types and values as nullable.
+// nullType replaces null in a schema's types and values with nullable.
 func (t *typeRules) nullType(o *object, at place) {
 	null := valueOf("null")
 	types, values := typesOf(o.node), o.Get("enum").Elements()
@@ -165,7 +165,7 @@ func (t *typeRules) nullType(o *object, at place) {
 	t.recordLoss(at, Info, "changed", "null to nullable")
 }
 
-// splitTypes rewrites a list of types as anyOf, each with its own keywords.
+// splitTypes replaces a list of types with anyOf, each type with its own keywords.
 func (t *typeRules) splitTypes(o *object, at place) {
 	types := typesOf(o.node)
 	if len(types) < 2 {
@@ -207,7 +207,7 @@ func (t *typeRules) anyValue(o *object, at place) {
 	t.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 
-// spell writes types and members in the target's form.
+// spell converts types and the order of members to the target's form.
 func (t *typeRules) spell(o *object, at place) {
 	p := at.profile
 	if p.openAPI && o.Has("type") {
@@ -226,7 +226,7 @@ func (t *typeRules) spell(o *object, at place) {
 	o.Sort(byRank)
 }
 
-// arrays fits tuples and missing items to the target.
+// arrays converts tuples and missing items to the target.
 func (t *typeRules) arrays(o *object, at place) {
 	p := at.profile
 	if p.refs || p.restricted() {
@@ -244,7 +244,7 @@ func (t *typeRules) arrays(o *object, at place) {
 	}
 }
 
-// prefixItems rewrites the tuples of older drafts, an array under items, as in 2020-12.
+// prefixItems converts the tuples of older drafts, an array under items, to 2020-12.
 func (t *typeRules) prefixItems(o *object, at place) {
 	if !o.Get("items").IsArray() {
 		return
@@ -261,7 +261,7 @@ func (t *typeRules) prefixItems(o *object, at place) {
 	t.recordLoss(at, Info, "changed", "array of items to prefixItems")
 }
 
-// tupleToList rewrites a tuple as a list with the schemas of all its positions.
+// tupleToList converts a tuple to a list whose items match any of its schemas.
 func (t *typeRules) tupleToList(o *object, at place) {
 	tuple := distinct(o.Get("prefixItems").Elements())
 	if o.Get("items").Is("false") {

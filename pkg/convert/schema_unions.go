@@ -7,14 +7,14 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// unionRules fit anyOf and oneOf.
+// unionRules convert anyOf and oneOf.
 type unionRules struct {
 	*report
 	*schemaReader
 	refs *references
 }
 
-// unions fits anyOf and oneOf to the target.
+// unions converts anyOf and oneOf to the target.
 func (u *unionRules) unions(o *object, at *place) {
 	p := at.profile
 	if !p.plain() {
@@ -37,7 +37,7 @@ func (u *unionRules) unions(o *object, at *place) {
 	}
 }
 
-// oneOfToAnyOf rewrites oneOf as anyOf. Nothing is lost if no value fits two of the branches.
+// oneOfToAnyOf replaces oneOf with anyOf. That is lossless if no value matches two of the branches.
 func (u *unionRules) oneOfToAnyOf(o *object, at place) {
 	if !o.Has("oneOf") {
 		return
@@ -48,7 +48,7 @@ func (u *unionRules) oneOfToAnyOf(o *object, at place) {
 			o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), jsonschema.Build("oneOf", branches))...))
 			return
 		}
-		u.recordLoss(at, Lossy, "dropped", "oneOf beside anyOf")
+		u.recordLoss(at, Lossy, "dropped", "oneOf next to anyOf")
 		return
 	}
 	severity := Lossy
@@ -59,7 +59,7 @@ func (u *unionRules) oneOfToAnyOf(o *object, at place) {
 	u.recordLoss(at, severity, "changed", "oneOf to anyOf")
 }
 
-// valuesOf returns the values that a schema lists, nil if it lists none.
+// valuesOf returns the const or enum values of a schema, or nil.
 func valuesOf(schema *node) []*node {
 	if value := schema.Get("const"); value != nil {
 		return []*node{value}
@@ -67,7 +67,7 @@ func valuesOf(schema *node) []*node {
 	return schema.Get("enum").Elements()
 }
 
-// pruneBranches removes branches that allow no value, and repeated ones.
+// pruneBranches removes branches that allow no value, and duplicates.
 func (u *unionRules) pruneBranches(o *object, at place) {
 	branches := o.Get("anyOf").Elements()
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
@@ -82,8 +82,8 @@ func (u *unionRules) pruneBranches(o *object, at place) {
 	o.Set("anyOf", jsonschema.List(kept...))
 }
 
-// constBranches rewrites a union of constants as one enum. Branches with descriptions are kept, because each explains
-// its constant.
+// constBranches replaces a union of constants with one enum. It keeps branches with descriptions, which explain their
+// constants.
 func (u *unionRules) constBranches(o *object, at place) {
 	if at.profile.keeps("const", at.root) || o.Has("enum", "const") {
 		return
@@ -108,7 +108,7 @@ func hasBeyond(schema *node, names ...string) bool {
 	return slices.ContainsFunc(schema.Members(), func(m member) bool { return !slices.Contains(names, m.Name) })
 }
 
-// bareBranches removes a union whose branches only require properties, which is useless to a target that reads types.
+// bareBranches removes a union whose branches only require properties, and keeps it as a hint.
 func (u *unionRules) bareBranches(o *object, at place) {
 	var needs []string
 	for _, branch := range o.Get("anyOf").Elements() {
@@ -129,7 +129,7 @@ func (u *unionRules) bareBranches(o *object, at place) {
 	u.moved(o, at, "anyOf of required", hint, true)
 }
 
-// nullBranch replaces the null among the branches by the target's own keyword.
+// nullBranch replaces a null branch with nullable.
 func (u *unionRules) nullBranch(o *object, at place) {
 	if !at.profile.openAPI {
 		return
@@ -144,7 +144,7 @@ func (u *unionRules) nullBranch(o *object, at place) {
 	u.recordLoss(at, Info, "changed", "null to nullable")
 }
 
-// unwrap replaces a union of one branch by the branch.
+// unwrap replaces a union of one branch with the branch.
 func (u *unionRules) unwrap(o *object, at *place) {
 	for range maxDepth {
 		branches := o.Get("anyOf").Elements()
@@ -152,7 +152,7 @@ func (u *unionRules) unwrap(o *object, at *place) {
 			return
 		}
 		only := branches[0]
-		// A union of one lets keywords be beside a ref that must be alone.
+		// A union of one allows keywords next to a ref that must be alone.
 		wrapsRef := at.profile.closed && only.Has("$ref") && u.refs.keepsRef(only.Get("$ref").Text(), *at)
 		if !only.IsObject() || wrapsRef {
 			return
@@ -164,7 +164,7 @@ func (u *unionRules) unwrap(o *object, at *place) {
 	}
 }
 
-// distribute makes each branch of a union complete, if no restriction may be beside anyOf.
+// distribute copies restrictions next to anyOf into each branch, if the target does not allow them there.
 func (u *unionRules) distribute(o *object, at *place) {
 	branches := slices.Clone(o.Get("anyOf").Elements())
 	if len(branches) == 0 {

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// TextFilter separates a model's text as it arrives, for servers that do not: its thoughts in <think>, its calls in
-// <tool_call> (or in Qwen3-Coder's <function=…> alone), and the answer, which is the rest. Text in a code fence or
-// between backticks is a quotation, and part of the answer. So is a mark without a call.
+// TextFilter separates a model's streamed text, for servers that do not: thoughts in <think>, calls in <tool_call> or
+// Qwen3-Coder's <function=…>, and the answer, which is the rest. Code fences and code between backticks are quotations
+// and part of the answer, and so are tags without a call.
 //
-// The result does not depend on how the text is split into pieces. Text that is still ambiguous waits: the
-// beginning of a mark, of code between backticks, or of a call.
+// The result does not depend on how the text is split into pieces. Ambiguous text is buffered: the beginning of a tag,
+// of code between backticks, or of a call.
 type TextFilter struct {
 	say, think func(text string)
-	// calls are the calls with their marks.
+	// calls are the calls with their tags.
 	calls []string
 
-	out     strings.Builder // of the answer, see flush
-	pending []byte          // held back
+	out     strings.Builder // the answer, see flush
+	pending []byte          // buffered
 	inside  block
-	looked  int  // bytes of pending that were already searched for the block's end
+	looked  int  // bytes of pending already searched for the block's end
 	quoted  bool // the search is inside a JSON string
-	escaped bool // and after its backslash
+	escaped bool // and after a backslash
 
-	fence     string          // the mark of the open code fence, empty outside of one
-	mayThink  bool            // no <think> is in the fence: a </think> there ends thoughts that began in the prompt
-	lead      bool            // the line has only what may precede a fence
+	fence     string          // the marker of the open code fence; empty outside of one
+	mayThink  bool            // the fence has no <think>, so a </think> ends thoughts that began in the prompt
+	lead      bool            // a fence may begin here
 	said      bool            // the answer has begun
-	space     strings.Builder // before it; dropped before a block
+	space     strings.Builder // before the answer; dropped before a block
 	hadBlocks bool
 }
 
@@ -44,12 +44,12 @@ const (
 	bareJSON       // until </function>, with JSON in place of parameters
 )
 
-// NewTextFilter returns a filter that passes on the answer and the thoughts.
+// NewTextFilter returns a filter that passes the answer to say and thoughts to think.
 func NewTextFilter(say, think func(text string)) *TextFilter {
 	return &TextFilter{say: say, think: think, lead: true}
 }
 
-// Calls returns the calls so far, with their marks, each on its own lines.
+// Calls returns the calls so far with their tags, one per line.
 func (f *TextFilter) Calls() string {
 	var out strings.Builder
 	for _, call := range f.calls {
@@ -66,14 +66,14 @@ func (f *TextFilter) Write(text string) {
 	f.flush()
 }
 
-// End passes on the text that was held back.
+// End passes on the buffered text.
 func (f *TextFilter) End() {
 	for f.step(true) {
 	}
 	f.flush()
 }
 
-// flush passes on the answer so far, in one piece.
+// flush passes on the answer so far.
 func (f *TextFilter) flush() {
 	if f.out.Len() > 0 {
 		f.say(f.out.String())
@@ -81,8 +81,8 @@ func (f *TextFilter) flush() {
 	}
 }
 
-// step processes the beginning of the pending text; false means that it needs more, or that nothing is pending. last
-// says that no more text follows.
+// step processes the beginning of the pending text. It returns false if nothing is pending or it needs more text. last
+// is set if no more text follows.
 func (f *TextFilter) step(last bool) bool {
 	if len(f.pending) == 0 {
 		return false
@@ -111,7 +111,7 @@ func (f *TextFilter) step(last bool) bool {
 	return true
 }
 
-// cut removes n bytes of the pending text.
+// cut removes and returns n bytes of the pending text.
 func (f *TextFilter) cut(n int) string {
 	text := string(f.pending[:n])
 	f.pending = f.pending[n:]
@@ -123,7 +123,7 @@ func (f *TextFilter) pass(n int) {
 	text := f.cut(n)
 	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
 	if !f.said {
-		if strings.Trim(text, " \t\r\n") == "" { // no other space, which may be split
+		if strings.Trim(text, " \t\r\n") == "" { // only ASCII space, which cannot be split
 			f.space.WriteString(text)
 			return
 		}
@@ -137,15 +137,15 @@ func (f *TextFilter) pass(n int) {
 	f.out.WriteString(text)
 }
 
-// stepCode reads a run of backticks or tildes: a code fence needs the whole line, and code between backticks ends with
-// the next run of the same length in its paragraph. Backticks without such an end quote nothing.
+// stepCode reads a run of backticks or tildes. A code fence is a whole line; code between backticks ends at the next
+// run of the same length in its paragraph. Without such an end, backticks do not quote anything.
 func (f *TextFilter) stepCode(last bool) bool {
 	mark := f.pending[:1]
 	n := runLength(f.pending)
 	if n == len(f.pending) && !last {
 		return false
 	}
-	const most = 1 << 10 // a fence's line is shorter, and longer code is in a fence
+	const most = 1 << 10 // longer than any fence's line or inline code
 	rest := f.pending[n:min(len(f.pending), n+most)]
 	last = last || len(rest) == most
 	if f.lead && n >= len("```") {
@@ -206,7 +206,7 @@ func (f *TextFilter) stepMark(last bool) bool {
 		}
 		f.mayThink = f.mayThink && mark != thinkOpen
 		if f.fence != "" && mark == thinkClose && f.lead && f.mayThink {
-			f.fence = "" // </think> ends the thoughts, quoted or not
+			f.fence = "" // </think> ends the thoughts even inside a fence
 		}
 		if f.fence == "" {
 			return f.begin(mark, last)
@@ -216,21 +216,21 @@ func (f *TextFilter) stepMark(last bool) bool {
 	return true
 }
 
-// begin enters the block of a mark, if it begins one.
+// begin enters the block that a tag begins, if any.
 func (f *TextFilter) begin(mark string, last bool) bool {
 	switch mark {
 	case thinkOpen:
-		if f.lead { // else the answer mentions the mark
+		if f.lead { // otherwise the answer mentions the tag
 			f.enter(thoughts, len(mark))
 			return true
 		}
-	case thinkClose: // of thoughts that began in the prompt; calls in them do not count
+	case thinkClose: // the thoughts began in the prompt; ignore calls in them
 		if f.lead || len(f.calls) > 0 {
 			f.calls = nil
 			f.enter(prose, len(mark))
 			return true
 		}
-	case callClose: // of a bare call
+	case callClose: // after a bare call
 		if len(f.calls) > 0 {
 			f.enter(prose, len(mark))
 			return true
@@ -256,7 +256,7 @@ func (f *TextFilter) begin(mark string, last bool) bool {
 	return true
 }
 
-// enter begins a block, and drops n bytes before it.
+// enter begins a block and drops n bytes before it.
 func (f *TextFilter) enter(inside block, n int) {
 	f.cut(n)
 	f.inside, f.hadBlocks, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
@@ -285,7 +285,7 @@ func (f *TextFilter) thought(n int) {
 	}
 }
 
-// partOf returns how many bytes at the end of text may be the beginning of mark.
+// partOf returns how many bytes at the end of text can be the beginning of mark.
 func partOf(text []byte, mark string) int {
 	for n := min(len(text), len(mark)-1); n > 0; n-- {
 		if bytes.HasSuffix(text, []byte(mark[:n])) {
@@ -295,15 +295,14 @@ func partOf(text []byte, mark string) int {
 	return 0
 }
 
-// beginsMark reports whether text may become one of some marks.
+// beginsMark reports whether text can be the beginning of one of the marks.
 func beginsMark(text []byte, marks ...string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool {
 		return len(text) < len(mark) && strings.HasPrefix(mark, string(text))
 	})
 }
 
-// stepJSON looks for the end of a call in JSON. A mark in one of its strings does not count; the beginning of another
-// call also ends it.
+// stepJSON looks for the end of a JSON call. It ignores tags in strings; the beginning of another call also ends it.
 func (f *TextFilter) stepJSON(last bool) bool {
 	opening, closing := callOpen, callClose
 	if f.inside == bareJSON {
@@ -338,8 +337,8 @@ func (f *TextFilter) stepJSON(last bool) bool {
 	return f.endBareJSON()
 }
 
-// endBareJSON ends a call without an end: an open quote hides it, or the model stopped before it. Anything else is
-// prose that mentions the mark.
+// endBareJSON ends a call without a closing tag, which an open quote may hide. Invalid JSON is prose that mentions the
+// tag.
 func (f *TextFilter) endBareJSON() bool {
 	if at := bytes.Index(f.pending, []byte(functionClose)); at >= 0 {
 		return f.endCall(at + len(functionClose))
@@ -352,8 +351,8 @@ func (f *TextFilter) endBareJSON() bool {
 	return true
 }
 
-// argumentsAt returns where the JSON of <function=NAME>{…} begins; zero if parameters follow the name, negative if it
-// is not known yet.
+// argumentsAt returns the offset of the JSON in <function=NAME>{…}; zero if parameters follow the name, negative if not
+// known yet.
 func argumentsAt(call []byte) int {
 	_, rest, _ := bytes.Cut(call, []byte(functionOpen))
 	_, body, _ := bytes.Cut(rest, []byte(">"))
@@ -367,7 +366,7 @@ func argumentsAt(call []byte) int {
 	return 0
 }
 
-// stepXML looks for the end of a call with plain text values.
+// stepXML looks for the end of a call with plain-text values.
 func (f *TextFilter) stepXML(last bool) bool {
 	if f.looked == 0 {
 		at := argumentsAt(f.pending)
@@ -399,7 +398,7 @@ func (f *TextFilter) stepXML(last bool) bool {
 	}
 	f.looked = max(f.looked, len(f.pending)-partOf(f.pending, mark))
 	switch {
-	case last && f.inside == bareCall: // prose that mentions the mark
+	case last && f.inside == bareCall: // prose that mentions the tag
 		f.inside = prose
 		f.pass(len(functionOpen))
 		return true

@@ -9,20 +9,20 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// Tool is a tool definition between two formats: an MCP tool object, whose members keep their order, and the tool's
-// server.
+// Tool is a tool definition in the intermediate format: an MCP tool object, whose members keep their order, and the
+// tool's server.
 //
-// What a document's format has beyond name, description and schema is in the definition's _meta, under "toolx/" and the
-// format's name: it returns when the tool is written in that format again, and is reported as dropped otherwise. It
-// only counts for tools of documents: _meta from a server is ignored (see form).
+// Members of the document's format other than name, description and schema are kept in the definition's _meta, under
+// "toolx/" and the format's name. They are restored when the tool is written in that format, and otherwise reported as
+// dropped. Such _meta from a server is ignored (see trusted).
 type Tool struct {
-	// Server is empty if the tool has none, or it is unknown.
+	// Server is empty if there is none or it is unknown.
 	Server string
 	// Definition is {"name", "title"?, "description"?, "inputSchema", …} (MCP 2025-11-25, server/tools).
 	Definition json.RawMessage
 }
 
-// The members of an MCP tool object that are converted.
+// Members of an MCP tool object.
 const (
 	nameMember        = "name"
 	descriptionMember = "description"
@@ -30,18 +30,18 @@ const (
 	metaMember        = "_meta"
 )
 
-// formPrefix begins the names of toolx's own members of _meta.
+// formPrefix is the prefix of toolx's own members of _meta.
 const formPrefix = "toolx/"
 
 // emptySchema is the schema of a tool without parameters.
 const emptySchema = `{"type":"object","properties":{}}`
 
-// commonFields has the fields of every format.
+// commonFields are the fields that every format has.
 type commonFields struct {
 	name        string
 	description *node // a string; nil if there is none
 	schema      *node // an object; nil if there is none
-	strict      bool  // arguments must fit the schema, which they can in the target
+	strict      bool  // the target enforces the schema
 }
 
 // commonFieldsOf returns the common fields of a definition.
@@ -50,7 +50,7 @@ func commonFieldsOf(definition *node) (commonFields, error) {
 		definition.Value(schemaMember))
 }
 
-// newCommonFields checks the values of a tool's three places; nil means missing.
+// newCommonFields checks a tool's common fields; nil means missing.
 func newCommonFields(name, description, schema *node) (commonFields, error) {
 	if name.Text() == "" {
 		return commonFields{}, errors.New("it has no name")
@@ -70,7 +70,7 @@ func newCommonFields(name, description, schema *node) (commonFields, error) {
 	return found, nil
 }
 
-// isZod recognises a zod schema that was written as JSON: it has zod's members and no keyword of JSON Schema.
+// isZod reports whether a schema is a zod object encoded as JSON: it has zod's members and no JSON Schema keywords.
 func isZod(schema *node) bool {
 	if schema.Has("properties") || schema.Has("$schema") || schema.Has("$ref") {
 		return false
@@ -81,7 +81,7 @@ func isZod(schema *node) bool {
 	return schema.Get("def").Has("type")
 }
 
-// definition writes the common fields as an MCP tool object, with the form for its format; a nil form adds nothing.
+// definition returns the common fields as an MCP tool object, with the form for a format unless it is nil.
 func (e commonFields) definition(of Format, form *node) *node {
 	schema := e.schema
 	if schema == nil {
@@ -95,14 +95,14 @@ func (e commonFields) definition(of Format, form *node) *node {
 		schemaMember, schema, metaMember, meta)
 }
 
-// same reports whether two readings of a tool are the same.
+// same reports whether the fields are equal.
 func (e commonFields) same(other commonFields) bool {
 	return e.name == other.name &&
 		e.description.Text() == other.description.Text() &&
 		(e.schema.Same(other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
 }
 
-// hasNoParameters reports whether a schema, in JSON Schema or Gemini's spelling, only says that there are none.
+// hasNoParameters reports whether a schema, perhaps with Gemini's types, has no parameters.
 func hasNoParameters(schema *node) bool {
 	for _, m := range schema.Members() {
 		switch m.Name {
@@ -129,38 +129,38 @@ func qualified(server, tool string) string {
 	return server + "__" + tool
 }
 
-// positionLabel returns the label of a tool without a name: its position, from 1.
+// positionLabel returns the label of a tool without a name, which is its position from 1.
 func positionLabel(index int) string { return fmt.Sprintf("#%d", index+1) }
 
 // Severity is the effect of a change on the caller of the tool.
 type Severity string
 
-// The severities, the mildest first.
+// The severities, mildest first.
 const (
-	Info  Severity = "info"  // written in another way, or not visible to a model
+	Info  Severity = "info"  // written differently, or not visible to models
 	Lossy Severity = "lossy" // the target cannot express it
-	Fatal Severity = "error" // the tool cannot be expressed, and was left out
+	Fatal Severity = "error" // the tool cannot be expressed and was skipped
 )
 
-// Loss is one change that a conversion made to a tool because of its target.
+// Loss is one change to a tool that the target required.
 type Loss struct {
-	Format   Format   `json:"format"` // the target; the source for a tool that could not be read
+	Format   Format   `json:"format"` // the target; for a tool that could not be read, the source
 	Tool     string   `json:"tool"`   // its qualified name: server__tool; "#2" for the second if it has no name
 	Path     string   `json:"path"`   // of the property, such as "filter.items[].size"; empty for the tool itself
 	Severity Severity `json:"severity"`
-	// Kind is what was done: "dropped", "changed", "moved", "cut", "renamed", "skipped", or "kept" in spite of a limit.
+	// Kind is the kind of change: "dropped", "changed", "moved", "cut", "renamed", "skipped", or "kept" despite a
+	// limit.
 	Kind   string `json:"kind"`
 	Detail string `json:"detail"` // what was changed: a keyword, or a short clause
 }
 
-// The kinds of losses that matter even if nothing is lost: a provider may refuse what was kept, or an entry that is not
-// a tool was left out.
+// Kinds that matter even if nothing is lost: a provider may reject what was kept, and a skipped entry is not a tool.
 const (
 	Kept    = "kept"
 	Skipped = "skipped"
 )
 
-// Other kinds of losses of a whole tool.
+// Other kinds for a whole tool.
 const (
 	dropped = "dropped"
 	renamed = "renamed"

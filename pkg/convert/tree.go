@@ -17,7 +17,7 @@ type (
 // object is a schema that is being changed.
 type object struct {
 	*node
-	// hints describe what the object could not keep as keywords.
+	// hints describe dropped keywords.
 	hints []string
 }
 
@@ -31,7 +31,7 @@ func parseObject(schema *node) (*object, bool) {
 
 func (o *object) clone() *object { return &object{o.Clone(), slices.Clone(o.hints)} }
 
-// setType sets a schema's types, in their place or at the beginning.
+// setType sets a schema's types, at the beginning if there were none.
 func (o *object) setType(types ...string) {
 	if o.Has("type") {
 		o.Set("type", quoteTypes(types))
@@ -76,7 +76,7 @@ func withName(n *node, from, to string) *node {
 	return changed
 }
 
-// at follows a path of names; nil if it leads nowhere, or to null.
+// at returns the value at a path of names; nil if it is missing or null.
 func at(n *node, path []string) *node {
 	for _, name := range path {
 		n = n.Value(name)
@@ -84,13 +84,13 @@ func at(n *node, path []string) *node {
 	return n
 }
 
-// hasAt reports whether a path of names leads to a value, even if it is null.
+// hasAt reports whether there is a value at a path of names, even if it is null.
 func hasAt(n *node, path []string) bool {
 	last := len(path) - 1
 	return at(n, path[:last]).Has(path[last])
 }
 
-// setAt puts a value at the end of a path, making the objects on the way; nil removes what is there.
+// setAt sets the value at a path, creating objects as needed; nil removes it.
 func setAt(n *node, path []string, value *node) *node {
 	switch name := path[0]; {
 	case value == nil && !hasAt(n, path):
@@ -107,13 +107,13 @@ func setAt(n *node, path []string, value *node) *node {
 // valueOf returns the value of JSON text.
 func valueOf(text string) *node { return jsonschema.NewNode(json.RawMessage(text)) }
 
-// compact writes a value without spaces; empty if there is none.
+// compact returns a value without spaces; empty for nil.
 func compact(n *node) string { return string(rawjson.Compact(n.Bytes())) }
 
-// literal returns the JSON type of a value; all numbers have one.
+// literal returns the JSON type of a value, with "number" for all numbers.
 func literal(n *node) string { return jsonschema.KindsOf(n.Bytes()).String() }
 
 func isFalse(n *node) bool { return n.Is("false") }
 
-// isBoolean recognises the two boolean schemas.
+// isBoolean reports whether a schema is true or false.
 func isBoolean(n *node) bool { return n.Is("true") || isFalse(n) }

@@ -14,24 +14,24 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Converted is one tool in its target's form.
+// Converted is one tool in the target's format.
 type Converted struct {
 	Tool   json.RawMessage // the element of the provider's list of tools, without spaces
 	Name   string          // for the model
-	Server string          // where the call goes: the server, and
-	Plain  string          // its own name for the tool
-	Losses []Loss          // what the target cannot express
+	Server string          // the server to call
+	Plain  string          // the server's name for the tool
+	Losses []Loss
 }
 
-// Conversion is a list of tools in their target's form.
+// Conversion is a list of tools in the target's format.
 type Conversion struct {
 	Format  Format
 	Tools   []Converted
 	Skipped []Loss // tools that cannot be expressed; each is Fatal
-	// Limits is what concerns the list as a whole: more tools than the provider takes.
+	// Limits are losses of the whole list: more tools than the provider allows.
 	Limits []Loss
 
-	// losses are those of all tools, in their order.
+	// losses are the losses of all tools in order.
 	losses []Loss
 }
 
@@ -75,8 +75,8 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	}, nil
 }
 
-// inUTF8 replaces bytes that are not UTF-8 (RFC 8259, 8.1), and unpaired surrogates, which JavaScript leaves when it
-// splits an emoji. Providers refuse the whole request for one of them.
+// inUTF8 replaces bytes that are not UTF-8 (RFC 8259, 8.1) and unpaired surrogates, which JavaScript produces when it
+// splits an emoji. Providers reject the whole request because of one.
 func inUTF8(tool Tool) (Tool, []Loss) {
 	var losses []Loss
 	if !utf8.Valid(tool.Definition) {
@@ -85,7 +85,7 @@ func inUTF8(tool Tool) (Tool, []Loss) {
 	}
 	if whole := withoutHalves(tool.Definition); !bytes.Equal(whole, tool.Definition) {
 		tool.Definition = whole
-		losses = append(losses, Loss{Severity: Lossy, Kind: "changed", Detail: "halves of characters to \ufffd"})
+		losses = append(losses, Loss{Severity: Lossy, Kind: "changed", Detail: "unpaired surrogates to \ufffd"})
 	}
 	return tool, losses
 }
@@ -108,13 +108,13 @@ func (r *record) remarks(server, plain string, e commonFields) []Loss {
 		losses = append(losses, Loss{Severity: Info, Kind: renamed, Detail: e.name})
 	}
 	if long := utf8.RuneCountInString(e.description.Text()); r.longest > 0 && long > r.longest {
-		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, r.longest)
+		detail := fmt.Sprintf("a description of %d characters, over the documented %d,", long, r.longest)
 		losses = append(losses, Loss{Severity: Info, Kind: Kept, Detail: detail})
 	}
 	return losses
 }
 
-// withHint adds to a description what the schema could not express.
+// withHint adds a hint to a description.
 func withHint(description *node, hint string) *node {
 	if hint == "" {
 		return description
@@ -125,9 +125,9 @@ func withHint(description *node, hint string) *node {
 	return jsonschema.Quoted(hint)
 }
 
-// ConvertAll writes tools in a format. A tool that cannot be expressed is left out and reported. If two tools would
-// have the same name, one gets the name with the hash (see FitName): a tool without a server whose own name looks like
-// that of a server's tool, else the later one. A repeated tool is left out.
+// ConvertAll writes tools in a format. It skips and reports tools that cannot be expressed. If two tools would have the
+// same name, one gets the name with a hash (see FitName): a tool without a server if its name is that of a server's
+// tool, otherwise the later one. It skips duplicates.
 func ConvertAll(tools []Tool, to Format) *Conversion {
 	all := &Conversion{Format: to}
 	reserved := reservedNames(tools)
@@ -144,13 +144,13 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 		all.losses = append(all.losses, converted.Losses...)
 	}
 	if target := recordOf(to); target.most > 0 && len(all.Tools) > target.most {
-		detail := fmt.Sprintf("%d tools; a request takes at most %d", len(all.Tools), target.most)
+		detail := fmt.Sprintf("%d tools; a request allows at most %d", len(all.Tools), target.most)
 		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: Kept, Detail: detail}}
 	}
 	return all
 }
 
-// reservedNames returns the qualified names of servers' tools: toolx resolves them to those tools everywhere.
+// reservedNames returns the qualified names of servers' tools, which always refer to those tools.
 func reservedNames(tools []Tool) map[string]bool {
 	reserved := make(map[string]bool)
 	for _, tool := range tools {
@@ -161,7 +161,7 @@ func reservedNames(tools []Tool) map[string]bool {
 	return reserved
 }
 
-// freeName returns the fitted name of a tool, or the one with the hash if another tool has it.
+// freeName returns the fitted name of a tool, or the one with a hash if another tool has it.
 func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved map[string]bool) (string, error) {
 	target := recordOf(to)
 	fitted := FitName(tool.Server, tool.Plain, to)
@@ -169,7 +169,7 @@ func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved ma
 		owner, isTaken := taken[name]
 		switch {
 		case isTaken && owner == tool:
-			return "", errors.New("it is in the list already")
+			return "", errors.New("it is already in the list")
 		case isTaken, tool.Server == "" && reserved[name]:
 			continue
 		}
@@ -178,7 +178,7 @@ func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved ma
 	return "", fmt.Errorf("another tool has its name, %s", fitted)
 }
 
-// toolName returns the name of a tool for reports, or its positionLabel.
+// toolName returns a tool's qualified name, or its positionLabel.
 func toolName(tool Tool, index int) string {
 	if name := rawjson.GetText(tool.Definition, nameMember); name != "" {
 		return qualified(tool.Server, name)
@@ -186,8 +186,8 @@ func toolName(tool Tool, index int) string {
 	return positionLabel(index)
 }
 
-// Document returns the list of tools for a request: a JSON array ("[]" if there is no tool), for Hermes the text of the
-// prompt (empty if there is no tool).
+// Document returns the list of tools for a request: a JSON array ("[]" without tools), or the prompt text for Hermes
+// (empty without tools).
 func (c *Conversion) Document() []byte {
 	elements := make([]json.RawMessage, len(c.Tools))
 	for i, tool := range c.Tools {
@@ -199,18 +199,16 @@ func (c *Conversion) Document() []byte {
 	return rawjson.Array(elements)
 }
 
-// Losses returns all losses of the conversion, including those of skipped tools, in the order of the tools; those of
-// the whole list come last.
+// Losses returns all losses, including those of skipped tools, in the order of the tools, then those of the whole list.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
 
-// escapes matches an escape of JSON: a pair of surrogates, an unpaired one as its first group, or any other.
+// escapes matches a JSON escape: a surrogate pair, an unpaired surrogate (group 1), or any other.
 var escapes = sync.OnceValue(func() *regexp.Regexp {
 	const high, low = `\\u[dD][89abAB][[:xdigit:]]{2}`, `\\u[dD][c-fC-F][[:xdigit:]]{2}`
 	return regexp.MustCompile(high + low + `|(` + high + `|` + low + `)|\\.`)
 })
 
-// withoutHalves writes U+FFFD for each escape of an unpaired surrogate (RFC 8259, 8.2). Text without any is returned
-// unchanged; text must be valid JSON.
+// withoutHalves replaces escapes of unpaired surrogates with U+FFFD (RFC 8259, 8.2). text must be valid JSON.
 func withoutHalves(text json.RawMessage) json.RawMessage {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text
@@ -223,8 +221,8 @@ func withoutHalves(text json.RawMessage) json.RawMessage {
 	})
 }
 
-// EstimateTokens estimates the tokens of a tool or a list of tools, rounded up, from the length of the JSON without
-// spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, and other models differ.
+// EstimateTokens estimates the tokens of a tool or a list of tools, rounded up, from the length of compact JSON.
+// Qwen3's tokenizer uses one token for 4.0 to 4.2 bytes; other models differ.
 func EstimateTokens(tool []byte) int {
 	const tenths = 41 // bytes for ten tokens
 	return (10*len(rawjson.Compact(tool)) + tenths - 1) / tenths

@@ -21,46 +21,46 @@ import (
 	"toolx/pkg/state"
 )
 
-// Baseline is what is known and accepted: findings with the reasons why, and tool definitions as they were when someone
-// reviewed them. It is kept in a file, YAML or JSON, beside the config (docs/doctor.md).
+// Baseline is a file, YAML or JSON, with accepted findings and their reasons, and with reviewed tool definitions
+// (docs/doctor.md).
 type Baseline struct {
 	Schema   int           `json:"schema" yaml:"schema"`
 	Findings []Known       `json:"findings" yaml:"findings"`
 	Tools    evidence.Pins `json:"tools,omitempty" yaml:"tools,omitempty"`
-	// File is where the baseline was read from, as the user named it.
+	// File is the path that the user gave.
 	File string `json:"-" yaml:"-"`
 
-	repinned bool // the pins are those of the report: they accept what has drifted from earlier ones
+	repinned bool // the pins come from this report, so drift from earlier ones is accepted
 }
 
-// driftID is the check of pins.
+// driftID is the check that compares tools with their pins.
 const driftID = "definition-drift"
 
 // Known is one accepted finding.
 type Known struct {
 	ID     string `json:"id" yaml:"id" mask:"-"`
 	Server string `json:"server,omitempty" yaml:"server,omitempty" mask:"-"` // empty: any
-	// Tool narrows it to one tool, Match to findings whose title or evidence contains the text; empty means all.
+	// Tool limits the entry to one tool, Match to findings whose title or evidence contains it; empty means all.
 	Tool   string `json:"tool,omitempty" yaml:"tool,omitempty"`
 	Match  string `json:"match,omitempty" yaml:"match,omitempty"`
 	Reason string `json:"reason" yaml:"reason"`
 }
 
-// BaselineReport says what a baseline did to a report.
+// BaselineReport is the effect of a baseline on a report.
 type BaselineReport struct {
 	File string `json:"file" mask:"-"`
-	// Known are the findings that it took away, Stale the entries that no finding fits although their check was made.
+	// Known are the accepted findings, Stale the entries that match no finding although their check ran.
 	Known []KnownFinding `json:"known"`
 	Stale []Known        `json:"stale"`
 }
 
-// KnownFinding is a finding with the reason why it is accepted.
+// KnownFinding is an accepted finding.
 type KnownFinding struct {
 	Finding check.Finding `json:"finding"`
 	Reason  string        `json:"reason"`
 }
 
-// BaselineError says what is wrong with a baseline file.
+// BaselineError is an error about a baseline file.
 type BaselineError struct {
 	File string
 	Err  error
@@ -69,26 +69,26 @@ type BaselineError struct {
 func (e *BaselineError) Error() string {
 	err := e.Err
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err // the path is there already
+		err = path.Err // File is the path
 	}
 	return fmt.Sprintf("baseline %s: %v", e.File, err)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns Err.
 func (e *BaselineError) Unwrap() error { return e.Err }
 
-// Hint says how to get a valid baseline.
+// Hint returns how to get a valid baseline.
 func (e *BaselineError) Hint() string {
 	switch {
 	case errors.Is(e.Err, fs.ErrNotExist):
-		return "toolx doctor --write-baseline " + e.File + " makes one of what is found now"
+		return "create it with toolx doctor --write-baseline " + e.File
 	case errors.Is(e.Err, errOutdated):
 		return "write a new file with toolx doctor --write-baseline, and copy the reasons into it"
 	}
 	return "each finding needs an id and a reason: {id: slow-start, server: zwave, reason: loads a model}"
 }
 
-// errOutdated is part of the error about a file of another schema.
+// errOutdated is part of the error about a file with another schema.
 var errOutdated = errors.New("this toolx knows")
 
 // baselineSchema counts incompatible changes of the file.
@@ -119,7 +119,7 @@ func ReadBaseline(name string) (*Baseline, error) {
 	return b, nil
 }
 
-// decode reads either format. An unknown key is an error, since a misspelt one would accept more than was meant.
+// decode reads either format. An unknown key is an error, because a misspelt one would accept too much.
 func (b *Baseline) decode(data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("it is empty")
@@ -132,7 +132,7 @@ func (b *Baseline) decode(data []byte) error {
 	return decoder.Decode(b)
 }
 
-// check refuses entries without an id or a reason.
+// check requires an id and a reason in each entry.
 func (b *Baseline) check() error {
 	if b.Schema != baselineSchema {
 		return fmt.Errorf("schema is %d, and %w %d", b.Schema, errOutdated, baselineSchema)
@@ -148,7 +148,7 @@ func (b *Baseline) check() error {
 	return b.Tools.Check()
 }
 
-// fits reports whether an entry means a finding.
+// matches reports whether an entry accepts a finding.
 func (k Known) fits(f check.Finding) bool {
 	return k.ID == f.ID &&
 		(k.Server == "" || k.Server == f.Server) &&
@@ -156,8 +156,7 @@ func (k Known) fits(f check.Finding) bool {
 		(strings.Contains(f.Title, k.Match) || strings.Contains(f.Evidence, k.Match))
 }
 
-// Apply takes the findings that the baseline knows out of the report. Report.Baseline then has them, and the entries
-// that are stale.
+// Apply moves accepted findings from the report to Report.Baseline, and adds stale entries there.
 func (b *Baseline) Apply(report *Report) {
 	applied := &BaselineReport{File: b.File, Known: []KnownFinding{}, Stale: []Known{}}
 	left := []check.Finding{}
@@ -167,7 +166,7 @@ func (b *Baseline) Apply(report *Report) {
 			continue
 		}
 		at := slices.IndexFunc(b.Findings, func(known Known) bool { return known.fits(finding) })
-		if at < 0 || finding.Manner == check.Fact { // an entry for a fact is of a time when it was a note
+		if at < 0 || finding.Manner == check.Fact { // facts were notes once, so old files have entries for them
 			left = append(left, finding)
 			continue
 		}
@@ -182,11 +181,10 @@ func (b *Baseline) Apply(report *Report) {
 	report.settle()
 }
 
-// judged reports whether the check of an entry was made for its server, so that the absence of a finding means
-// something: a server that did not start proves nothing.
+// checked reports whether the check of an entry ran for its server. Otherwise a missing finding proves nothing.
 func (r *Report) judged(known Known) bool {
 	if _, exists := Find(known.ID); !exists {
-		return true // no check will ever find it
+		return true // the check no longer exists
 	}
 	made := false
 	for _, one := range r.Checks {
@@ -201,8 +199,8 @@ func (r *Report) judged(known Known) bool {
 	return made
 }
 
-// settle derives a report's status from its findings and the baseline again, after findings were taken out; other
-// statuses stay.
+// updateStatus sets the status again after Apply removed findings. Statuses other than problems and healthy do not
+// change.
 func (r *Report) settle() {
 	if r.Status == StatusProblems || r.Status == StatusHealthy {
 		r.Status = StatusHealthy
@@ -212,7 +210,7 @@ func (r *Report) settle() {
 	}
 }
 
-// knownFrom returns the entry for a finding: an earlier one that fits, or a new one. It names the tool, but not the
+// entryFor returns an earlier entry that matches a finding, or a new one. A new one names the tool, but not the
 // evidence, which differs from run to run.
 func knownFrom(finding check.Finding, earlier *Baseline, reason string) Known {
 	for _, known := range earlier.Findings {
@@ -227,18 +225,18 @@ func knownFrom(finding check.Finding, earlier *Baseline, reason string) Known {
 	return known
 }
 
-// Write writes the baseline into a file, as JSON if its name says so and otherwise as YAML. It replaces the file in one
-// step. Only the user can read it: it says where a server is weak.
+// Write replaces a file atomically, with JSON if its name ends in .json and YAML otherwise. Only the user can read it,
+// because it lists a server's weaknesses.
 func (b *Baseline) Write(name string) error {
 	data, err := b.encode(strings.EqualFold(filepath.Ext(name), ".json"))
 	if err != nil {
 		return &BaselineError{name, err}
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // made with 0600
+	temporary, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // created with mode 0600
 	if err != nil {
 		return &BaselineError{name, err}
 	}
-	defer func() { _ = os.Remove(temporary.Name()) }() // gone after the renaming
+	defer func() { _ = os.Remove(temporary.Name()) }() // does nothing after Rename
 	_, err = temporary.Write(data)
 	if err = errors.Join(err, temporary.Close()); err == nil {
 		err = os.Rename(temporary.Name(), name)
@@ -261,13 +259,13 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 		return out.Bytes(), err
 	}
 	data, err := yaml.MarshalWithOptions(b, yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
-	const head = "# What toolx doctor has found and someone has accepted; see docs/doctor.md. Tools\n" +
-		"# are pinned: a definition that changes is a finding.\n"
+	const head = "# Findings of toolx doctor that are accepted, and reviewed tools; see docs/doctor.md.\n" +
+		"# A pinned tool whose definition changes is a finding.\n"
 	return append([]byte(head), data...), err
 }
 
-// NewBaseline makes a baseline of a report's findings that matter at least as much as severity, and of the tools of all
-// servers. An entry of an earlier baseline (which may be nil) keeps its reason.
+// NewBaseline returns a baseline with a report's findings of at least a severity, and the tools of all servers. Entries
+// of an earlier baseline, which may be nil, keep their reasons.
 func NewBaseline(
 	report *Report, fleet *evidence.Fleet, severity check.Severity, earlier *Baseline, reason string,
 ) *Baseline {
@@ -287,7 +285,7 @@ func NewBaseline(
 	for _, e := range fleet.Servers {
 		pins := make(map[string]json.RawMessage)
 		for _, tool := range listing.Read(e).Tools {
-			// Of two with one name the first counts, as in the comparison.
+			// Like the comparison, use the first of two tools with the same name.
 			if _, pinned := pins[tool.Name]; !pinned && tool.Name != "" {
 				pins[tool.Name] = listing.Promises(tool.Raw)
 			}

@@ -20,27 +20,27 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// makeCalls makes the calls that were asked for, and the safe ones, in runs of their own.
+// makeCalls makes the requested calls and the safe ones in separate runs.
 func (o Options) makeCalls(ctx context.Context, e *evidence.Evidence) {
 	calls := o.callsFor(e.Server.Name)
 	if o.Safe {
 		calls = append(calls, safeCalls(ctx, e.Offered)...)
 	}
 	for len(calls) > 0 && ctx.Err() == nil {
-		o.doing(e.Server, "starting it again, to call its tools")
+		o.doing(e.Server, "starting it again to call its tools")
 		calls = calls[o.callingRun(ctx, e, calls):]
 	}
 }
 
-// callsFor returns the calls that name a server, or none.
+// callsFor returns the requested calls for a server, including those for any server.
 func (o Options) callsFor(server string) []evidence.Call {
 	return slices.DeleteFunc(slices.Clone(o.Calls), func(call evidence.Call) bool {
 		return call.Server != "" && call.Server != server
 	})
 }
 
-// callingRun starts the server and makes calls, up to the first that ends it or is not answered. It returns how many
-// were made, or given up because the server did not start.
+// callingRun starts the server and makes calls until one ends it or times out. It returns how many calls it made, or
+// skipped because the server did not start.
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
 	active := o.newRun(evidence.CallsRun)
 	started := o.starting(ctx, e.Launch)
@@ -70,10 +70,10 @@ func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []e
 	return len(runs)
 }
 
-// isTrue reports whether a hint is given and true.
+// isTrue reports whether a hint is set and true.
 func isTrue(hint *bool) bool { return hint != nil && *hint }
 
-// callAll makes calls, up to the first that ends the server or is not answered.
+// callAll makes calls until one ends the server or times out.
 func (o Options) callAll(
 	ctx context.Context, session *protocol.Session, active *activeRun, calls []evidence.Call,
 ) []*evidence.CallRun {
@@ -88,7 +88,7 @@ func (o Options) callAll(
 			break
 		}
 		if fault.KindOf(made.Result.Err) == fault.KindTimeout {
-			// For cancel-ignored, an answer may still come.
+			// Wait for a late response, which cancel-ignored reports.
 			quiet(ctx, cmp.Or(o.Waits.Idle, evidence.LateWait), session.Done())
 			break
 		}
@@ -96,8 +96,8 @@ func (o Options) callAll(
 	return runs
 }
 
-// makeCall makes one call, through the one Executor. One that the doctor chose never runs as a task: those are for what
-// takes long.
+// makeCall makes one call through the Executor. Calls that the doctor chose never run as tasks, which are for slow
+// work.
 func (o Options) makeCall(
 	ctx context.Context, session *protocol.Session, executor *exec.Executor, call evidence.Call,
 ) *evidence.CallRun {
@@ -113,7 +113,7 @@ func (o Options) makeCall(
 	return run
 }
 
-// failed returns the run of a server without a session.
+// failed ends a run in which no session was opened.
 func (l *activeRun) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
 	run := l.end(ctx)
 	if !errors.As(err, &run.Failure) {
@@ -125,8 +125,7 @@ func (l *activeRun) failed(ctx context.Context, e *evidence.Evidence, err error)
 	return run
 }
 
-// safeCalls returns the calls that can be made without a request for each: of tools that say that they are read-only,
-// with arguments that the server's author wrote.
+// safeCalls returns calls that are safe to make unasked: of tools marked read-only, with arguments from their schemas.
 func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	var calls []evidence.Call
 	for _, tool := range tools {
@@ -140,11 +139,11 @@ func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	return calls
 }
 
-// safeArguments returns arguments with which a tool can be called without harm; safe is false if there are none. The
-// tool must say readOnlyHint, and neither destructiveHint nor its name may contradict that. Nothing is invented:
-// required parameters have the values that the schema gives (const, default, examples, the first of an enum), others
-// are left out. A tool that reaches into an open world (openWorldHint) is never called, nor one that runs as a task
-// only; without that hint, a tool is called only without arguments.
+// safeArguments returns arguments for a harmless call of a tool; safe is false if there are none. The tool must set
+// readOnlyHint, and neither destructiveHint nor its name may contradict that. No values are invented: required
+// parameters get the schema's const, default, first example or first enum value, others are left out. Tools with
+// openWorldHint and tools that run only as tasks are never called; a tool without openWorldHint is called only without
+// arguments.
 func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	if !isTrue(hints.ReadOnlyHint) || isTrue(hints.DestructiveHint) || isTrue(hints.OpenWorldHint) ||
@@ -163,8 +162,8 @@ func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMess
 	return arguments, len(problems)+len(unknown) == 0
 }
 
-// writtenArguments returns arguments of values that a schema gives: for each required parameter, or as a whole example.
-// ok is false if there are none.
+// writtenArguments returns arguments made of values in a schema: one for each required parameter, or a whole example.
+// ok is false if the schema lacks them.
 func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bool) {
 	var members []rawjson.Member
 	for _, name := range schema.Facets().Required() {
@@ -182,7 +181,7 @@ func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bo
 	return rawjson.Object(members), true
 }
 
-// writtenValue returns the value that a parameter's schema gives, or nil.
+// writtenValue returns a value that a parameter's schema contains, or nil.
 func writtenValue(schema *jsonschema.Node) json.RawMessage {
 	switch shape := schema.Shape(); {
 	case len(shape.Options) == 1:
@@ -197,7 +196,7 @@ func writtenValue(schema *jsonschema.Node) json.RawMessage {
 	return nil
 }
 
-// calledByItself returns the calls that the doctor chose, as --call takes them; nil if it was not to choose any.
+// chosenCalls returns the calls that the doctor chose, in the form of --call; nil without --call safe.
 func calledByItself(e *evidence.Evidence) []string {
 	if !e.Safe {
 		return nil

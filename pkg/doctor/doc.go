@@ -1,7 +1,8 @@
-// Package doctor finds out what is wrong with MCP servers and with the config that names them. It judges: sessions and
-// wires of pkg/servers do the talking, their events are the evidence, and a check is a question about it.
+// Package doctor diagnoses MCP servers and configuration. Sessions of pkg/servers talk to the servers, their events are
+// the evidence, and checks turn evidence into findings.
 //
-// A server is started twice: once as any client does (the clean run), once with a probe of the other era, hostile input
-// and a signal (the probing run), if possible at the same time. One that is reached by HTTP has raw exchanges instead
-// of the second, and a look at what stands around it. Nothing that exists is ever called with invented arguments.
+// A server is started twice, if possible at the same time: as any client does (the clean run), and with a request of
+// the other protocol era, invalid input and a signal (the probing run). HTTP servers get raw requests instead of the
+// second run, and their TLS, network exposure and login metadata are inspected. Tools are never called with invented
+// arguments.
 package doctor

@@ -14,10 +14,10 @@ import (
 	"toolx/pkg/doctor/wire"
 )
 
-// Selection says which checks are judged, and how much they matter.
+// Selection selects checks and overrides their severities.
 type Selection struct {
-	Only, Skip []string // globs over ids; Only empty means all
-	// Severities override the table's, by id.
+	Only, Skip []string // globs of ids; an empty Only means all
+	// Severities override the severities of findings, by id.
 	Severities map[string]check.Severity
 }
 
@@ -33,7 +33,7 @@ func matchesAny(globs []string, id string) bool {
 	})
 }
 
-// Report is what the doctor says. Its JSON form is stable; Schema counts its incompatible changes.
+// Report is the doctor's result. Its JSON form is stable; Schema counts incompatible changes.
 type Report struct {
 	Schema   int                 `json:"schema"`
 	Status   string              `json:"status" mask:"-"` // one of the Status constants
@@ -41,46 +41,45 @@ type Report struct {
 	Findings []check.Finding     `json:"findings"`
 	Checks   []check.CheckResult `json:"checks"`
 	Duration time.Duration       `json:"-"`
-	// Baseline says what a baseline took away, nil where none was given.
+	// Baseline is the effect of a baseline; nil without one.
 	Baseline *BaselineReport `json:"baseline,omitempty"`
-	// Error is why nothing could be examined at all, Hint what to do about it.
+	// Error is why nothing could be examined, Hint what to do about it.
 	Error string `json:"error,omitempty"`
 	Hint  string `json:"hint,omitempty"`
 }
 
-// ServerReport sums up one server.
+// ServerReport summarizes one server.
 type ServerReport struct {
 	Name       string  `json:"name" mask:"-"`
 	Status     string  `json:"status" mask:"-"` // ready, failed, unfinished
 	DurationMS float64 `json:"duration_ms"`
 	Protocol   string  `json:"protocol,omitempty"`
 	Tools      int     `json:"tools"`
-	// Because says why the server is not ready.
+	// Because is why the server is not ready.
 	Because string `json:"because,omitempty"`
-	// Hint is what the config says to do about a server that is not ready.
+	// Hint is the config's hint for a server that is not ready.
 	Hint string `json:"hint,omitempty"`
-	// Command is what the config starts, its variables not expanded; Where in the
-	// config the entry begins, "file:line:column".
+	// Command is the configured command with variables unexpanded; Where is the place of the entry, "file:line:column".
 	Command []string `json:"command,omitempty"`
-	// URL is the address of a server that is reached by HTTP, as the config has it, without a password.
+	// URL is the configured address of an HTTP server, without a password.
 	URL   string `json:"url,omitempty"`
 	Where string `json:"where,omitempty" mask:"-"`
-	// Node is the version of the Node that runs it, empty for other servers.
+	// Node is the version of Node that runs it; empty for other servers.
 	Node string `json:"node,omitempty"`
-	// StartMS is the time from the start to the answer to initialize, zero where that did not come in time.
+	// StartMS is the time from start to the response to initialize; zero if that timed out.
 	StartMS float64 `json:"start_ms,omitempty"`
-	// Info is what the server says of itself.
+	// Info is the server's serverInfo.
 	Info *ServerInfo `json:"info,omitempty"`
 	// Facts are measurements: the protocol's era, tokens. Gathered sets them.
 	Facts []Fact `json:"facts,omitempty"`
-	// Called are the calls that the doctor chose (Options.Safe), each as "TOOL
-	// {json}"; nil where it was not asked to, empty where no tool can be called so.
+	// Called are the calls that the doctor chose (Options.Safe), each as "TOOL {json}"; nil without that option, empty
+	// if no tool qualifies.
 	Called []string `json:"called,omitzero"`
-	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where one was.
+	// NotCalled is why no tool was called, for example CallsNotAsked; empty if one was.
 	NotCalled string `json:"not_called,omitempty"`
 }
 
-// Fact is something about a healthy server, by the check that has measured it.
+// Fact is a measurement; ID is the check that made it.
 type Fact struct {
 	ID       string   `json:"id" mask:"-"`
 	Title    string   `json:"title"`
@@ -88,7 +87,7 @@ type Fact struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// CallsNotAsked is why no tool was called where none was requested.
+// CallsNotAsked is the value of NotCalled if no calls were requested.
 const CallsNotAsked = "no calls were requested (--call)"
 
 // ServerInfo is a server's own name and version.
@@ -100,20 +99,20 @@ type ServerInfo struct {
 // The statuses of a Report.
 const (
 	StatusHealthy     = "healthy"
-	StatusProblems    = "problems"    // a warning or an error was found, or the baseline is stale
+	StatusProblems    = "problems"    // there are warnings or errors, or the baseline is stale
 	StatusUnreachable = "unreachable" // no server could be started
-	StatusAuth        = "auth"        // no server could be, since one requires authentication
-	StatusTimeout     = "timeout"     // the doctor's own time was up
-	StatusInterrupted = "interrupted" // the user gave up
-	StatusUsage       = "usage"       // command line or config are wrong: nothing was examined
+	StatusAuth        = "auth"        // no server could be started, and one requires authentication
+	StatusTimeout     = "timeout"     // the doctor's time limit was reached
+	StatusInterrupted = "interrupted" // the user interrupted it
+	StatusUsage       = "usage"       // the command line or config is invalid: nothing was examined
 )
 
-// Judge asks every selected check about the evidence.
+// Judge runs every selected check on the evidence.
 func Judge(fleet *evidence.Fleet, selection Selection) *Report {
 	return judgeBy(byCause(Checks()), fleet, selection)
 }
 
-// judgeBy asks checks in their order.
+// judgeBy runs checks in the given order.
 func judgeBy(checks []check.Check, fleet *evidence.Fleet, selection Selection) *Report {
 	report := &Report{
 		Schema: 1, Status: StatusHealthy,
@@ -146,8 +145,8 @@ func judgeBy(checks []check.Check, fleet *evidence.Fleet, selection Selection) *
 	return report
 }
 
-// finder returns a function that reports whether a check finds something, asked once and only if another check depends
-// on it.
+// finder returns a function that reports whether a check has findings. It runs a check at most once, and only if
+// another one depends on it.
 func finder(e *evidence.Evidence) func(id string) bool {
 	asked := make(map[string]bool)
 	return func(id string) bool {
@@ -161,7 +160,7 @@ func finder(e *evidence.Evidence) func(id string) bool {
 	}
 }
 
-// judge asks checks about one server and keeps what has been found so far.
+// judge runs checks on one server and remembers which had findings.
 type judge struct {
 	report    *Report
 	selection Selection
@@ -170,12 +169,12 @@ type judge struct {
 	mute      bool // the server sent no message
 }
 
-// judge asks one check, unless its evidence is missing or another finding explains what it would see.
+// judge runs one check, unless its evidence is missing or an earlier finding explains its findings.
 func (j *judge) judge(one check.Check, missing string, ask func() []check.Finding) {
 	if !j.selection.Wants(one.ID) {
 		return
 	}
-	// Without messages, a check of messages proves nothing by finding nothing.
+	// Without messages, a check of messages cannot pass.
 	ofMessages := one.Need == check.NeedProcess && (one.Group == check.GroupRPC || one.Group == check.GroupHandshake)
 	result := check.CheckResult{ID: one.ID, Server: j.server, Outcome: check.Passed}
 	explained := slices.IndexFunc(one.After, func(id string) bool { return j.found[id] })
@@ -198,7 +197,7 @@ func (j *judge) judge(one check.Check, missing string, ask func() []check.Findin
 	j.report.Checks = append(j.report.Checks, result)
 }
 
-// keep completes findings from the table and keeps them.
+// keep fills in findings from their check's page and adds them to the report.
 func (j *judge) keep(one check.Check, findings []check.Finding) check.Outcome {
 	worst := -1
 	for _, f := range findings {
@@ -210,7 +209,7 @@ func (j *judge) keep(one check.Check, findings []check.Finding) check.Outcome {
 			f.Manner = check.Plain
 		}
 		if f.Fix == nil {
-			f.Fix = slices.Clone(one.Fix) // the table's own stays as it is
+			f.Fix = slices.Clone(one.Fix) // callers may change it
 		}
 		if f.Breaks == nil {
 			f.Breaks = slices.Clone(one.Breaks)
@@ -222,7 +221,7 @@ func (j *judge) keep(one check.Check, findings []check.Finding) check.Outcome {
 	return []check.Outcome{check.Passed, check.Noted, check.Warned, check.Failed}[worst+1]
 }
 
-// guarded asks, and turns a panic into an error, so that a check that crashes takes no other down.
+// guarded calls ask and turns a panic into an error, so that other checks still run.
 func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -232,10 +231,10 @@ func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	return ask(), nil
 }
 
-// missing says what evidence a check lacks; nothing if it has all.
+// missing returns what evidence a check lacks, or nothing.
 func missing(e *evidence.Evidence, one check.Check) string { return missingOn(runtime.GOOS, e, one) }
 
-// missingOn is missing on a system.
+// missingOn is missing for a given operating system.
 func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 	need := one.Need
 	_, listed := e.Tools()
@@ -268,7 +267,7 @@ func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 	return ""
 }
 
-// notCalled says why no tool was called; empty where one was.
+// notCalled returns why no tool was called; empty if one was.
 func notCalled(e *evidence.Evidence) string {
 	switch {
 	case len(e.Calls) > 0:
@@ -283,14 +282,14 @@ func notCalled(e *evidence.Evidence) string {
 	return "no read-only tool can be called without invented arguments"
 }
 
-// ofProcesses reports whether a check is about a program that toolx starts, and about its stdout and stderr.
+// ofProcesses reports whether a check is about a process that toolx starts or its output.
 func ofProcesses(one check.Check) bool {
 	groups := []check.Group{check.GroupLaunch, check.GroupProcess, check.GroupFraming}
 	return slices.Contains(groups, one.Group)
 }
 
-// byCause orders checks so that each follows those in its After: what explains a symptom is often of a later group than
-// the symptom. Otherwise, and among checks that wait for each other, the order of the table stays.
+// byCause moves each check behind those in its After, because the cause of a symptom is often in a later group.
+// Otherwise, and in cycles, it keeps the order.
 func byCause(checks []check.Check) []check.Check {
 	ordered := make([]check.Check, 0, len(checks))
 	placed := make(map[string]bool, len(checks))
@@ -313,7 +312,7 @@ func byCause(checks []check.Check) []check.Check {
 	return ordered
 }
 
-// noTree says why the processes of the clean run were not seen.
+// noTree returns why the clean run's processes were not inspected.
 func noTree(e *evidence.Evidence) string {
 	switch {
 	case !e.Handshaken():

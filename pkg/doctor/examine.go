@@ -20,53 +20,51 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Options say how servers are examined.
+// Options configures Examine.
 type Options struct {
-	// Calls are real calls to make, in runs of their own.
+	// Calls are tool calls to make in separate runs.
 	Calls []evidence.Call
-	// Safe reports whether tools are called too whose calls the user need not name: see safeArguments.
+	// Safe adds calls that safeArguments considers harmless.
 	Safe bool
-	// CallTimeout is how long a call may go on without progress; zero means the
-	// Executor's default, less than zero for ever.
+	// CallTimeout is the time limit of a call without progress; zero means the Executor's default, negative no limit.
 	CallTimeout time.Duration
 	// Limit bounds the handshake, and tools/list; zero means 30 s.
 	Limit time.Duration
-	// Environ is the environment that servers inherit; nil means toolx's own. It is
-	// how a client's smaller one is tried (--env-like).
+	// Environ is the environment that servers inherit; nil means toolx's own (--env-like).
 	Environ []string
-	// StderrDir takes the servers' stderr logs; empty means none are kept.
+	// StderrDir is the folder for stderr logs; empty means none are kept.
 	StderrDir string
-	// Version is toolx's own, told to servers.
+	// Version is the version of toolx, sent to servers.
 	Version string
 	// Secret receives every value that must not be shown; it may be nil.
 	Secret func(values ...string)
 	// Watch receives every event of every server, for a trace; it may be nil.
 	Watch func(exec.Event)
-	// Doing receives what is being tried, for a live line; it may be nil.
+	// Doing receives the current step, for progress output; it may be nil.
 	Doing func(server, what string)
-	// HTTP says how servers with a url are reached.
+	// HTTP configures connections to HTTP servers.
 	HTTP mcphttp.ClientOptions
-	// Pinned are the definitions that the baseline knows; nil means that none are pinned.
+	// Pinned are the tool definitions in the baseline; nil without one.
 	Pinned evidence.Pins
 
-	// Waits are for tests, and so is Busy, which reports whether the machine has no processor left for a second start;
-	// nil means to measure that.
+	// Waits and Busy are for tests. Busy reports whether the machine is too busy for two processes of a server at a
+	// time; nil means to measure that.
 	Waits Waits
 	Busy  func() bool
 
-	// starts bounds how many servers start at the same time.
+	// starts limits how many servers start at the same time.
 	starts *servers.Starts
 }
 
-// Waits replace the times of an examination that are not zero.
+// Waits overrides time limits of an examination; zero keeps the default.
 type Waits struct {
-	Idle, Quiet time.Duration // the two waits of a healthy server's examination
-	Answer      time.Duration // within which a request must be answered
-	NoAnswer    time.Duration // in which a server answers that says that it listens for HTTP
+	Idle, Quiet time.Duration // IdleWait and ProbeWait
+	Answer      time.Duration // AnswerLimit
+	NoAnswer    time.Duration // NoAnswerTimeout
 }
 
-// Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
-// command line). Every step is bounded, and so is the number of servers that start at the same time.
+// Examine gathers the evidence about servers in parallel. loaded is their config; nil for a server on the command line.
+// Every step has a time limit, and the number of servers that start at the same time is limited.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
 	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
 	limit := 0
@@ -104,8 +102,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	return e
 }
 
-// hideSecrets masks a server's secrets, also where it cannot be started: the report
-// shows its command line all the same.
+// hideSecrets masks a server's secrets, even if it cannot be started, because the report shows its command line.
 func (o Options) hideSecrets(e *evidence.Evidence) {
 	switch {
 	case o.Secret == nil:
@@ -129,8 +126,8 @@ func (o Options) limit() time.Duration {
 	return evidence.DefaultLimit
 }
 
-// cleanRun is the server's run as a well-behaved client sees it. Once there is a session, ready receives what the run
-// has shown so far; it may be nil.
+// cleanRun runs the server as a normal client does. Once there is a session, it calls ready, which may be nil, with the
+// run so far.
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(*evidence.Run)) *evidence.Run {
 	active := o.newRun("clean")
 	started := o.starting(ctx, e.Launch)
@@ -154,7 +151,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	o.askClean(ctx, session)
 	tree, listening := o.watchIdle(ctx, session)
 	active.watch.note()
-	if o.Safe { // they keep the session, and can be many
+	if o.Safe { // otherwise release the tools, which may be many
 		e.Offered = session.Tools()
 	}
 	ended := session.Wire().Failure()
@@ -165,20 +162,20 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(
 	return run
 }
 
-// connecting says how the session of a run is opened. It calls started also when the server only makes others wait.
+// connecting returns the options for opening a run's session. started is also called if a slow server delays others.
 func (o Options) connecting(active *activeRun, started func()) servers.Options {
 	return servers.Options{
 		Options: protocol.Options{
 			Bus: active.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: evidence.MaxMessage,
-			FirstID: 1, // a report, and what reproduces it, is the same each time
+			FirstID: 1, // makes reports reproducible
 			Started: started,
 		},
 		StderrDir: o.StderrDir, Secret: o.Secret, HTTP: o.HTTP,
 	}
 }
 
-// watchIdle leaves a server alone for a while, and returns its processes and the sockets on which they listen. One that
-// is reached by HTTP has none here, and is not waited for.
+// watchIdle leaves a server idle for a while, and returns its processes and their listening sockets. It skips HTTP
+// servers.
 func (o Options) watchIdle(ctx context.Context, session *protocol.Session) (tree []procs.Process, listening []string) {
 	if session.PID == 0 {
 		return nil, nil
@@ -188,14 +185,13 @@ func (o Options) watchIdle(ctx context.Context, session *protocol.Session) (tree
 	return tree, procs.Listening(tree)
 }
 
-// askClean asks what every server must answer, and what none can. When nothing is answered twice in a row, nothing more
-// will be. Answers for which a server may ask its backend are waited for longer: libraries try to connect again and
-// again.
+// askClean sends requests that every server must support, and some that none does. It stops after two requests in a row
+// without a response. Requests that may need the server's backend get more time, because libraries retry connections.
 func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
 	questions := []question{
 		{method: "ping"},
-		{method: "tools/list"}, // a second time: it should not change
+		{method: "tools/list"}, // a second time, to compare
 		{method: "resources/list", backend: true},
 		{method: "prompts/list", backend: true},
 		{method: evidence.NoSuchMethod},
@@ -208,7 +204,7 @@ func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 	if p.modern {
 		questions = questions[1:]
 	}
-	const moreLimits = 10 // how many more limits the answers that need a backend may take in total
+	const moreLimits = 10 // times the limit, in total, for requests that need a backend
 	silent, left := 0, moreLimits*o.answerLimit()
 	for _, q := range questions {
 		silent++
@@ -232,13 +228,13 @@ func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 type question struct {
 	method  string
 	params  map[string]any
-	backend bool // the server may ask its backend before it answers
+	backend bool // the response may need the server's backend
 }
 
-// answerLimit is how long an answer that needs no work is waited for.
+// answerLimit is the time limit of a request that needs no work.
 func (o Options) answerLimit() time.Duration { return cmp.Or(o.Waits.Answer, evidence.AnswerLimit) }
 
-// askWithin makes a request with a limit and reports whether it was answered. What came of it is in the events.
+// askWithin sends a request with a time limit and reports whether there was a response. The response is in the events.
 func (o Options) askWithin(
 	ctx context.Context, limit time.Duration, wire *protocol.Wire, method string, params any,
 ) (answered bool) {
@@ -260,8 +256,8 @@ func quiet(ctx context.Context, d time.Duration, ended <-chan struct{}) {
 	}
 }
 
-// nodeVersion asks the node that runs the server for its version ("v22.1.0"), where
-// the server's package says which it needs; else it is empty.
+// nodeVersion runs node -v with the server's node ("v22.1.0"). It returns nothing if the server's package does not
+// require a version.
 func nodeVersion(ctx context.Context, e *evidence.Evidence) string {
 	found, ok := e.NodePackage()
 	if !ok || found.Engines.Node == "" {
@@ -275,8 +271,8 @@ func nodeVersion(ctx context.Context, e *evidence.Evidence) string {
 	}))
 }
 
-// printed runs a program that prints one line and ends; it is empty where that came
-// to nothing. To the wire such a program is a server with text on its stdout.
+// printed runs a program and returns the first line that it prints, or nothing if it fails. The program runs like a
+// server, so the line arrives as a polluted line.
 func printed(ctx context.Context, server *config.Server, launch *config.Resolved) string {
 	var (
 		mu   sync.Mutex

@@ -9,9 +9,8 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// Gathered returns the report as it is shown. Findings of one kind are one: those of the same check about the same
-// server that only differ in their place, evidence and notes. All about the length of a server's tools are one as well,
-// and facts belong to the server.
+// Gathered returns the report for output. It joins findings that differ only in place, evidence and notes, joins
+// findings about the length of a server's tools, and moves facts to the servers.
 func (r *Report) Gathered() *Report {
 	type kind struct {
 		id, server, title, fix, breaks string
@@ -41,8 +40,8 @@ func (r *Report) Gathered() *Report {
 	return &gathered
 }
 
-// withoutFacts takes facts out of findings, and gives them to the servers of the report. The fact about a length stays
-// if there are findings about it.
+// withoutFacts moves facts from findings to the report's servers. A LengthFact remains if the server has Length
+// findings.
 func (r *Report) withoutFacts(findings []check.Finding) []check.Finding {
 	long := make(map[string]bool) // by server
 	for _, f := range findings {
@@ -62,7 +61,7 @@ func (r *Report) withoutFacts(findings []check.Finding) []check.Finding {
 	return left
 }
 
-// joinLengths makes one finding of those about the length of a server's tools.
+// joinLengths joins the findings about the length of a server's tools.
 func (r *Report) joinLengths() {
 	left := []check.Finding{}
 	lengths, places := make(map[string][]check.Finding), make(map[string]int) // by server
@@ -83,7 +82,7 @@ func (r *Report) joinLengths() {
 	r.Findings = left
 }
 
-// joined returns the finding about all tools, or the first if there is none, with what the others found in its notes.
+// joined returns the finding about all tools, or the first if there is none, with the others as notes.
 func joined(list []check.Finding) check.Finding {
 	at := max(0, slices.IndexFunc(list, func(f check.Finding) bool { return f.ID == "tokens-total" }))
 	lead := list[at]
@@ -96,7 +95,7 @@ func joined(list []check.Finding) check.Finding {
 		}
 		var tools []string
 		for _, place := range f.AllPlaces() {
-			if strings.HasPrefix(place.Evidence, "and ") { // check.Capped has named the rest
+			if strings.HasPrefix(place.Evidence, "and ") { // from check.Capped
 				tools = append(tools, place.Evidence)
 				continue
 			}

@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// missingHTTP says what a check of servers over HTTP lacks, empty where nothing.
+// missingHTTP returns what evidence an HTTP check lacks, or nothing.
 func missingHTTP(e *evidence.Evidence, need check.Need) string {
 	switch {
 	case e.HTTP == nil:
@@ -30,15 +30,14 @@ func missingHTTP(e *evidence.Evidence, need check.Need) string {
 	return ""
 }
 
-// examineHTTP gathers the evidence about a server that is reached by HTTP: the session
-// of any client, and raw exchanges.
+// examineHTTP gathers the evidence about an HTTP server with a normal session and raw requests.
 func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 	o.doing(e.Server, "reaching it as a client does")
 	e.Clean = o.cleanRun(ctx, e, nil)
 	e.HTTP = &evidence.HTTPEvidence{Replies: make(map[string]*evidence.HTTPReply)}
 	address, err := url.Parse(e.Launch.URL)
 	if err != nil || ctx.Err() != nil {
-		return // which the clean run has failed by
+		return // the clean run failed because of it
 	}
 	if e.Handshaken() {
 		o.makeCalls(ctx, e)
@@ -49,20 +48,20 @@ func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 	o.inspectSurroundings(ctx, e, address)
 }
 
-// probeHTTP asks raw questions.
+// probeHTTP sends raw requests.
 func (o Options) probeHTTP(ctx context.Context, e *evidence.Evidence, address *url.URL) {
 	o.doing(e.Server, "probing it by raw requests")
 	active := o.newRun("raw")
 	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(active, nil))
 	if err != nil {
-		return // the clean run has failed by the same
+		return // the clean run failed for the same reason
 	}
 	defer raw.Close()
 	asker := &httpProber{Options: o, raw: raw, address: address, evidence: e, bus: active.bus, record: active.record}
 	asker.probe(ctx)
 }
 
-// httpProber asks raw questions. None calls what exists, and each is bounded.
+// httpProber sends raw requests with time limits. None of them calls an existing tool.
 type httpProber struct {
 	Options
 	raw      http.RoundTripper
@@ -70,13 +69,13 @@ type httpProber struct {
 	evidence *evidence.Evidence
 	bus      *exec.Bus
 	record   *evidence.Recorder
-	session  string // the id that the server gave, empty where it gave none
-	silent   int    // questions in a row without an answer
-	// late is from when on the head of the session's stream is one that was held back.
+	session  string // the id from the server, or empty
+	silent   int    // requests in a row without a response
+	// late is the time after which the header of the session's stream counts as delayed.
 	late time.Time
 }
 
-// probe sends all requests. It stops when a server does not answer two in a row.
+// probe sends all requests. It stops after two in a row without a response.
 func (p *httpProber) probe(ctx context.Context) {
 	first := p.post(ctx, evidence.AskedInitialize, p.initialize(), nil)
 	if p.evidence.AgreedRaw() {
@@ -90,7 +89,7 @@ func (p *httpProber) probe(ctx context.Context) {
 	p.asStranger(ctx)
 }
 
-// inSession asks what belongs to a session of the legacy revisions, and ends it.
+// inSession sends the requests of a legacy session, and ends it.
 func (p *httpProber) inSession(ctx context.Context, first *evidence.HTTPReply) {
 	p.session = first.Header.Get(evidence.SessionHeader)
 	post := func(name, method string, params map[string]any, header, content string) {
@@ -118,26 +117,25 @@ func (p *httpProber) inSession(ctx context.Context, first *evidence.HTTPReply) {
 	p.listen(ctx)
 }
 
-// noSuchCall returns the params of a call of a tool that no server has.
+// noSuchCall returns the params of a call of NoSuchTool.
 func noSuchCall() map[string]any {
 	return map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}}
 }
 
-// listen asks for the stream of the session, and ends the session. The head of a stream
-// comes at once. Where none comes, the end of the session shows whether something on the
-// way holds streams back until they are over: then it brings the answer to GET.
+// listen requests the session's stream and ends the session. The header of the stream should arrive at once. If it
+// arrives only after the session ended, a proxy buffers streams.
 func (p *httpProber) listen(ctx context.Context) {
 	if p.silent == 2 || ctx.Err() != nil {
 		return
 	}
 	limit, headers := p.answerTimeout(), p.within(map[string]string{"Accept": "text/event-stream"})
-	p.late = time.Now().Add(limit) // before the clock below begins, and so before it ends
+	p.late = time.Now().Add(limit) // set before the timer below starts
 	bounded, cancel := context.WithTimeout(ctx, 2*limit)
 	defer cancel()
 	answer := make(chan *evidence.HTTPReply, 1)
 	go func() {
 		reply, _ := p.exchange(bounded, http.MethodGet, nil, headers)
-		answer <- reply // nil where none came
+		answer <- reply // nil if none arrived
 	}()
 	waited := time.NewTimer(limit)
 	defer waited.Stop()
@@ -161,7 +159,7 @@ func (p *httpProber) listen(ctx context.Context) {
 	}
 }
 
-// end ends the session, where the server gave it an id.
+// end ends the session if it has an id.
 func (p *httpProber) end(ctx context.Context) {
 	if p.session != "" {
 		p.ask(ctx, evidence.AskedDelete, http.MethodDelete, nil, p.within(nil))
@@ -173,7 +171,7 @@ func (p *httpProber) answerTimeout() time.Duration {
 	return cmp.Or(p.Waits.Answer, evidence.AnswerLimit)
 }
 
-// within are the headers of a request in the session, and others over them.
+// within returns the headers of a request in the session, overridden by others.
 func (p *httpProber) within(others map[string]string) map[string]string {
 	headers := map[string]string{evidence.VersionHeader: cmp.Or(p.evidence.RevisionRaw(), evidence.CommonRevision)}
 	if p.session != "" {
@@ -183,7 +181,7 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 	return headers
 }
 
-// asModern asks what a server without a handshake must refuse.
+// asModern sends requests that a server of a modern revision must reject.
 func (p *httpProber) asModern(ctx context.Context) {
 	ask := func(name, method string, params map[string]any, header, content string) {
 		headers := map[string]string{evidence.VersionHeader: evidence.ModernRevision, evidence.MethodHeader: method}
@@ -203,7 +201,7 @@ func (p *httpProber) asModern(ctx context.Context) {
 	ask(evidence.AskedUnknown, evidence.NoSuchMethod, params, "", "")
 }
 
-// asStranger asks as a web page from elsewhere would, in the server's own way.
+// asStranger sends a request as an unrelated web page would, in a protocol that the server supports.
 func (p *httpProber) asStranger(ctx context.Context) {
 	_, old := p.evidence.EndpointEvent()
 	if !p.evidence.AgreedRaw() && !p.evidence.Modern() && !old {
@@ -215,7 +213,7 @@ func (p *httpProber) asStranger(ctx context.Context) {
 	}
 }
 
-// strange begins as any client does, but for a header.
+// strange sends a client's first request with one header changed.
 func (p *httpProber) strange(ctx context.Context, name, header, content string) {
 	headers := map[string]string{header: content}
 	switch {
@@ -230,7 +228,7 @@ func (p *httpProber) strange(ctx context.Context, name, header, content string) 
 	}
 }
 
-// forget ends the session that an answer has begun, if any: nothing is left behind.
+// forget ends the session that a response started, if any.
 func (p *httpProber) forget(ctx context.Context, reply *evidence.HTTPReply) {
 	if reply == nil || reply.Header.Get(evidence.SessionHeader) == "" {
 		return
@@ -239,7 +237,7 @@ func (p *httpProber) forget(ctx context.Context, reply *evidence.HTTPReply) {
 	p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
 }
 
-// request is a request of JSON-RPC; nil params are left out.
+// request returns a JSON-RPC request; nil params are left out.
 func request(method string, params map[string]any) map[string]any {
 	message := map[string]any{"jsonrpc": "2.0", "id": evidence.RawID, "method": method}
 	if params != nil {
@@ -256,7 +254,7 @@ func (p *httpProber) initialize() map[string]any {
 	})
 }
 
-// post posts a message and keeps the answer under a name.
+// post posts a message and keeps the response under a name.
 func (p *httpProber) post(
 	ctx context.Context, name string, message map[string]any, headers map[string]string,
 ) *evidence.HTTPReply {
@@ -269,8 +267,7 @@ func (p *httpProber) post(
 	return p.ask(ctx, name, http.MethodPost, body, all)
 }
 
-// ask makes one exchange and keeps what came of it under a name, unless that is empty.
-// It returns nil where no answer came.
+// ask sends a request and keeps the response under a name, unless that is empty. It returns nil without a response.
 func (p *httpProber) ask(
 	ctx context.Context, name, verb string, body []byte, headers map[string]string,
 ) *evidence.HTTPReply {
@@ -284,13 +281,13 @@ func (p *httpProber) ask(
 	}
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
-		// What gets access tokens makes an error of a refusal, whose head was seen.
+		// The token source turns a 401 or 403 into an error, but the header was recorded.
 		reply = p.refusal(verb, body)
 	}
 	return p.keep(name, reply)
 }
 
-// keep keeps an answer under a name, unless that is empty; a reply of nil is none.
+// keep records a response under a name, unless that is empty. A nil reply counts as silence.
 func (p *httpProber) keep(name string, reply *evidence.HTTPReply) *evidence.HTTPReply {
 	if reply == nil {
 		p.silent++
@@ -306,7 +303,7 @@ func (p *httpProber) keep(name string, reply *evidence.HTTPReply) *evidence.HTTP
 	return reply
 }
 
-// refusal is the answer 401 or 403 that the last exchange had, nil where it had another.
+// refusal returns the last exchange's response if it was a 401 or 403, and otherwise nil.
 func (p *httpProber) refusal(verb string, sent []byte) *evidence.HTTPReply {
 	p.record.Mu.Lock()
 	defer p.record.Mu.Unlock()

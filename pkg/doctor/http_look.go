@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Time limits for inspecting TLS, sockets and login metadata. Each document about the login has a shorter limit.
+// Time limits for inspecting TLS, sockets and login metadata. Each login document has a shorter limit.
 const (
 	lookLimit  = 10 * time.Second
 	loginLimit = 30 * time.Second
@@ -38,7 +38,8 @@ func (o Options) inspectSurroundings(ctx context.Context, e *evidence.Evidence, 
 	e.HTTP.Login = o.lookLogin(login, e)
 }
 
-// lookTLS shakes hands and sends nothing. It is nil where the server does not support TLS, or is behind a proxy.
+// lookTLS performs TLS handshakes and sends nothing else. It returns nil if the server does not support TLS or is
+// behind a proxy.
 func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
 	if address.Scheme != "https" {
 		return nil
@@ -59,14 +60,14 @@ func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
 	return look
 }
 
-// tlsHandshake shakes hands, with a version up to most (zero: any).
+// tlsHandshake performs a handshake with at most a version; zero means any.
 func tlsHandshake(ctx context.Context, address *url.URL, most uint16) (tls.ConnectionState, error) {
 	settings := &tls.Config{
 		ServerName: address.Hostname(), MinVersion: tls.VersionTLS10, MaxVersion: most,
 		InsecureSkipVerify: true, // untrusted certificates are examined too, and nothing is sent
 	}
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
-		settings.CipherSuites = append(settings.CipherSuites, suite.ID) // those of old servers
+		settings.CipherSuites = append(settings.CipherSuites, suite.ID) // for old servers
 	}
 	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", evidence.HostPort(address))
 	if err != nil {
@@ -76,9 +77,8 @@ func tlsHandshake(ctx context.Context, address *url.URL, most uint16) (tls.Conne
 	return conn.(*tls.Conn).ConnectionState(), nil // tls.Dialer always returns a *tls.Conn
 }
 
-// exposedAddress returns an address by which other machines reach a server whose URL is a loopback address: the socket
-// that listens for it, or another address of this machine at which it answers. It is empty if there is none or it is
-// not known.
+// exposedAddress describes how other machines can reach a server whose URL is a loopback address: its listening socket,
+// or another address of this machine at which it responds. It returns nothing if they cannot or if unknown.
 func (o Options) exposedAddress(ctx context.Context, e *evidence.Evidence, address *url.URL) string {
 	if !evidence.IsLoopback(address.Hostname()) {
 		return ""
@@ -127,10 +127,10 @@ func listenerOn(sockets []netip.AddrPort, here netip.AddrPort) (netip.AddrPort, 
 	return netip.AddrPort{}, false
 }
 
-// maxElsewhere is how many addresses of this machine are tried.
+// maxElsewhere is how many addresses of this machine to try.
 const maxElsewhere = 4
 
-// ownAddresses are those of this machine by which others reach it, of the same family.
+// ownAddresses returns this machine's external addresses of the same family.
 func ownAddresses(here netip.AddrPort) []netip.AddrPort {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -147,8 +147,8 @@ func ownAddresses(here netip.AddrPort) []netip.AddrPort {
 	return own[:min(len(own), maxElsewhere)]
 }
 
-// answersElsewhere says at which other address the same server answers, empty where none
-// is known. That something listens there proves nothing: it may be another program.
+// answersElsewhere describes another address at which the same server responds, or returns nothing. An open port is not
+// enough, because it may belong to another program.
 func (o Options) answersElsewhere(
 	ctx context.Context, e *evidence.Evidence, here netip.AddrPort, others []netip.AddrPort,
 ) string {
@@ -164,8 +164,8 @@ func (o Options) answersElsewhere(
 	return ""
 }
 
-// identityAt returns the serverInfo, or the login challenge, of the server at addr, as a client without credentials
-// gets it; empty if there is neither.
+// identityAt returns the serverInfo or login challenge that the server at addr sends to a client without credentials,
+// or nothing.
 func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr netip.AddrPort) string {
 	reach := o.HTTP
 	reach.Address = addr.String()
@@ -186,7 +186,7 @@ func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr neti
 	return string(bytes.TrimSpace(evidence.MemberAt(reply.Result(), "serverInfo")))
 }
 
-// newUnauthenticatedProber returns a prober that sends none of the entry's credentials.
+// newUnauthenticatedProber returns a prober without the entry's credentials.
 func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundTripper) *httpProber {
 	active := o.newRun("raw")
 	asker := &httpProber{
@@ -200,8 +200,8 @@ func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundT
 	return asker
 }
 
-// lookLogin reads the documents by which clients log in, where the server wants that. If the entry's credentials were
-// accepted, it first sends initialize without them, to get the refusal.
+// lookLogin checks the documents that clients need to log in, if the server requires a login. If the entry's
+// credentials were accepted, it first sends initialize without them to get a 401.
 func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fault {
 	base, err := mcphttp.NewBase(e.Launch, o.HTTP)
 	if err != nil {

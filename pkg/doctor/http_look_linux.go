@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/procs"
 )
 
-// listenerFor is the socket of this machine that takes connections to an address, from
-// /proc; known is false where it has none, as where something forwards the port.
+// listenerFor returns the local socket that accepts connections to an address, from /proc; known is false if there is
+// none, for example if the port is forwarded.
 func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) {
 	return listenerOn(procs.ListeningNear(os.Getpid()), here)
 }

@@ -4,7 +4,7 @@ package doctor
 
 import "net/netip"
 
-// listenerFor knows nothing: only Linux knows without starting another program.
+// listenerFor always returns false: only Linux reports sockets without starting another program.
 func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) {
 	return listenerOn(nil, here)
 }

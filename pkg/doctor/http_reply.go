@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// exchange makes one exchange and reads the answer as far as it matters.
+// exchange sends a request and reads as much of the response as the checks need.
 func (p *httpProber) exchange(
 	ctx context.Context, verb string, body []byte, headers map[string]string,
 ) (*evidence.HTTPReply, error) {
@@ -48,12 +48,12 @@ func (p *httpProber) exchange(
 	case headers[evidence.SessionHeader] == "" && headers[evidence.VersionHeader] == "":
 		readEvents(reply, response.Body, func(evidence.HTTPEvent) bool { return true })
 	case !time.Now().Before(p.late):
-		readEvents(reply, response.Body, func(evidence.HTTPEvent) bool { return false }) // to see whether it ends
+		readEvents(reply, response.Body, func(evidence.HTTPEvent) bool { return false }) // read until it ends
 	}
 	return reply, nil
 }
 
-// readEvents reads a stream up to the event that is waited for.
+// readEvents reads a stream up to the awaited event.
 func readEvents(r *evidence.HTTPReply, body io.Reader, awaited func(evidence.HTTPEvent) bool) {
 	in := bufio.NewReader(io.LimitReader(body, evidence.MaxRawBody))
 	event := evidence.HTTPEvent{}
@@ -67,7 +67,7 @@ func readEvents(r *evidence.HTTPReply, body io.Reader, awaited func(evidence.HTT
 				continue
 			}
 		}
-		some := event.Name != "" || event.Data != nil // an empty line after a comment ends no event
+		some := event.Name != "" || event.Data != nil // an empty line after a comment is not the end of an event
 		if some {
 			event.Open = err != nil
 			r.Events = append(r.Events, event)
@@ -83,7 +83,7 @@ func readEvents(r *evidence.HTTPReply, body io.Reader, awaited func(evidence.HTT
 	}
 }
 
-// ended notes that nothing more was read, and whether the body came to its own end.
+// ended sets Over and Ended after the last read.
 func ended(r *evidence.HTTPReply, whole bool) {
 	r.Over = len(r.Body) == evidence.MaxRawBody
 	r.Ended = whole && !r.Over

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// activeRun is a run that is under way: what is recorded of it, and by whom.
+// activeRun is a run in progress.
 type activeRun struct {
 	name   string
 	began  time.Time
@@ -31,11 +31,11 @@ func (o Options) newRun(name string) *activeRun {
 	return l
 }
 
-// mark notes that the doctor does something now.
+// mark records the time of a step.
 func (l *activeRun) mark(name string) { l.marks[name] = time.Now() }
 
-// lookBefore notes the server's processes shortly before limit is over, unless the returned function is called first;
-// when the limit is over, they are being ended. The function returns when nothing more is recorded.
+// lookBefore records the server's processes shortly before limit, when they would be ended, unless the returned
+// function is called first. That function returns when nothing more is recorded.
 func (l *activeRun) lookBefore(limit time.Duration) (stop func()) {
 	const margin = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func (l *activeRun) lookBefore(limit time.Duration) (stop func()) {
 	}
 }
 
-// end cleans up after the server, whose process must have ended, and makes the run of what was recorded.
+// end cleans up after the server, whose process must have ended, and returns the recorded run.
 func (l *activeRun) end(ctx context.Context) *evidence.Run {
 	orphans := l.watch.sweep(ctx)
 	run := l.record.Run(l.name, l.began)

@@ -13,28 +13,27 @@ import (
 	"toolx/pkg/servers/protocol"
 )
 
-// prober asks what no client asks, in the probing run.
+// prober sends the unusual requests of the probing run.
 type prober struct {
 	Options
 	*activeRun
 	wire   *protocol.Wire
 	server *config.Server
 	launch *config.Resolved
-	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
-	// ping.
+	// modern is set if the server uses a revision without handshake and ping, where each request needs metadata.
 	modern bool
-	// restartTimeout bounds the handshake; started is how long the clean run's process took to start.
+	// restartTimeout is the time limit of the handshake; started is how long the clean run's process took to start.
 	restartTimeout, started time.Duration
 }
 
-// restartTimeout bounds how long a restart may take: 8 times the first start, at least 10 s, at most the limit.
+// restartTimeout is the time limit of a restart: 8 times the first start, at least 10 s, at most the limit.
 func (o Options) restartTimeout(e *evidence.Evidence) time.Duration {
 	const atLeast, times = 10 * time.Second, 8
 	took, _ := evidence.StartTime(e)
 	return min(o.limit(), max(atLeast, times*took))
 }
 
-// newProber returns a prober of a server whose clean run has a session.
+// newProber returns a prober of a server whose clean run opened a session.
 func (o Options) newProber(e *evidence.Evidence) *prober {
 	p := &prober{
 		Options: o, server: e.Server, launch: e.Launch, modern: e.Clean.Protocol >= evidence.ModernRevision,
@@ -49,7 +48,7 @@ func (o Options) newProber(e *evidence.Evidence) *prober {
 func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
 	p.activeRun = p.newRun("probing")
 	started := p.starting(ctx, p.launch)
-	// A server that takes longer may be waiting itself, and must not delay the others. Its package is there already.
+	// A server that takes longer may be waiting, and must not delay others. Its package is already downloaded.
 	defer time.AfterFunc(evidence.AnswerLimit, started).Stop()
 	wire, err := servers.Dial(p.server, p.launch, servers.Options{Options: protocol.Options{
 		Bus: p.bus, MaxMessage: cmp.Or(p.server.MaxMessage, evidence.MaxMessage),
@@ -73,7 +72,7 @@ func (p *prober) run(ctx context.Context, gentle bool) *evidence.Run {
 	return run
 }
 
-// probe asks the questions of the probing run; it stops where the server does. It calls started after the handshake.
+// probe sends the requests of the probing run until the server ends. It calls started after the handshake.
 func (p *prober) probe(ctx context.Context, gentle bool, started func()) {
 	if !gentle {
 		p.beforeHandshake(ctx)
@@ -95,8 +94,8 @@ func (p *prober) probe(ctx context.Context, gentle bool, started func()) {
 	p.ping(ctx)
 }
 
-// beforeHandshake asks what a client of the other era asks first, and what must wait for the handshake. The first
-// timeout includes the server's start; where that took long in the clean run, the machine may be busy.
+// beforeHandshake sends the first request of a client of the other era, and a request that must wait for the handshake.
+// The first timeout includes the server's start, and is longer if the clean run started slowly.
 func (p *prober) beforeHandshake(ctx context.Context) {
 	limit := cmp.Or(p.Waits.Answer, max(evidence.DiscoverLimit, 4*p.started))
 	bounded, cancel := context.WithTimeout(ctx, p.started+limit)
@@ -110,12 +109,12 @@ func (p *prober) beforeHandshake(ctx context.Context) {
 	}
 }
 
-// ask makes one bounded request. What came of it is in the events.
+// ask sends a request with a time limit. The response is in the events.
 func (p *prober) ask(ctx context.Context, method string, params any) {
 	p.askWithin(ctx, p.answerLimit(), p.wire, method, params)
 }
 
-// ping sends ping, or server/discover where the revision has no ping.
+// ping sends ping, or server/discover if the revision has no ping.
 func (p *prober) ping(ctx context.Context) {
 	if p.modern {
 		p.ask(ctx, "server/discover", modernParams(p.Version, evidence.ModernRevision))
@@ -124,7 +123,7 @@ func (p *prober) ping(ctx context.Context) {
 	p.ask(ctx, "ping", nil)
 }
 
-// params are params as the server's era wants them; nil leaves them out.
+// params returns params with the metadata of the server's era; nil if there are none.
 func (p *prober) params(params map[string]any) any {
 	switch {
 	case p.modern:
@@ -135,8 +134,8 @@ func (p *prober) params(params map[string]any) any {
 	return params
 }
 
-// shakeHands reports whether the server agreed to any revision: to the invented one, or
-// where it refused that, to the common one.
+// shakeHands reports whether the handshake succeeded, with the invented revision or, if the server rejects that, the
+// common one.
 func (p *prober) shakeHands(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, p.restartTimeout)
 	defer cancel()
@@ -181,7 +180,7 @@ func (p *prober) terminate(ctx context.Context, process *servers.Process) {
 	}
 }
 
-// modernParams are the params of MCP 2026-07-28's probe, naming a revision.
+// modernParams returns the params of a modern request for a revision.
 func modernParams(version, revision string) map[string]any {
 	return map[string]any{"_meta": map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    revision,
@@ -190,7 +189,7 @@ func modernParams(version, revision string) map[string]any {
 	}}
 }
 
-// withMeta adds to params what every request of MCP 2026-07-28 carries.
+// withMeta adds the metadata that MCP 2026-07-28 requires.
 func withMeta(version string, params map[string]any) map[string]any {
 	all := modernParams(version, evidence.ModernRevision)
 	for name, value := range params {

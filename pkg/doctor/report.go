@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// summary sums up what is known of one server.
+// summary returns the report about one server.
 func summary(e *evidence.Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
@@ -36,7 +36,7 @@ func summary(e *evidence.Evidence) ServerReport {
 		s.Where = e.Server.Origin.String()
 	}
 	if x := e.Initialized(); x != nil {
-		// A serverInfo of a wrong type is a finding.
+		// An invalid serverInfo is a finding.
 		if json.Unmarshal(evidence.MemberAt(x.Result, "serverInfo"), &s.Info) != nil {
 			s.Info = nil
 		}
@@ -61,7 +61,8 @@ func summary(e *evidence.Evidence) ServerReport {
 	return s
 }
 
-// downloading says which package manager was still fetching the server when the time was up; empty if none was.
+// downloading returns a message if a package manager was still downloading the server at the time limit, and otherwise
+// nothing.
 func downloading(e *evidence.Evidence) string {
 	waits := evidence.EventsOf[protocol.StartOverdue](e.Clean)
 	if len(waits) == 0 || e.Handshaken() {
@@ -89,14 +90,13 @@ func statusOf(report *Report, fleet *evidence.Fleet) string {
 	return StatusHealthy
 }
 
-// authWords match how servers say, in answer to initialize, that they do not know the user.
+// authWords matches errors from initialize about missing authentication.
 var authWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(unauthori[sz]ed|unauthenticated|not (authori[sz]ed|authenticated|logged in)|` +
 		`authentication (is )?(required|needed|failed))\b`)
 })
 
-// refusedForAuth reports whether the handshake was refused in words of authentication. MCP has no code for that on
-// stdio.
+// refusedForAuth reports whether the server requires authentication. On stdio, MCP has no error code for that.
 func refusedForAuth(e *evidence.Evidence) bool {
 	switch {
 	case e.Clean == nil || e.Clean.Failure == nil:
@@ -110,8 +110,8 @@ func refusedForAuth(e *evidence.Evidence) bool {
 	return errors.As(e.Clean.Failure.Reason, &refusal) && authWords().MatchString(refusal.Message)
 }
 
-// Fails reports whether the report has a finding at or above a severity, or a baseline that is stale. With an empty
-// severity nothing fails.
+// Fails reports whether the report has a finding at or above a severity, or a stale baseline. With an empty severity,
+// nothing fails.
 func (r *Report) Fails(atLeast check.Severity) bool {
 	if atLeast == "" {
 		return false
@@ -122,14 +122,14 @@ func (r *Report) Fails(atLeast check.Severity) bool {
 		})
 }
 
-// Mask hides secrets in every text of the report, regardless of its author: a report is made to be passed on. Fields
-// with the tag mask:"-" hold toolx's own text, or names that the user gave.
+// Mask hides secrets in all text of the report, because reports are shared. Fields tagged mask:"-" have toolx's own
+// text, or names from the user.
 func (r *Report) Mask(hide func(string) string) {
 	reflect.ValueOf(r).Elem().Set(maskedValue(reflect.ValueOf(*r), hide))
 }
 
-// maskedValue is a copy of a value with its texts masked. It shares nothing with the value:
-// the fixes of a finding, for one, are those of the table of checks.
+// maskedValue returns a deep copy of a value with its text masked. Findings share slices with the table of checks,
+// which must not change.
 func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
 	copied := reflect.New(value.Type()).Elem()
 	copied.Set(value)
@@ -154,8 +154,8 @@ func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
 	return copied
 }
 
-// Uncut replaces evidence that was cut by the whole line, if the finding names a line of stdout that was kept or is the
-// answer to a raw request (4 KiB of each are kept).
+// Uncut replaces shortened evidence with the whole line of stdout, or the response to a raw request, as far as they
+// were kept (4 KiB).
 func (r *Report) Uncut(fleet *evidence.Fleet) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -167,8 +167,7 @@ func (r *Report) Uncut(fleet *evidence.Fleet) {
 	}
 }
 
-// wholeLine returns the text that begins with evidence, on a line of stdout or in an answer over HTTP; evidence itself
-// if there is none.
+// wholeLine returns the line of stdout or HTTP response that begins with evidence, or evidence itself.
 func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) string {
 	beginning := strings.TrimSuffix(evidence, "…")
 	if where.Run == "raw" {

@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/doctor/checks/tool"
 )
 
-// table returns all checks, made when they are first needed.
+// table returns all checks.
 var table = sync.OnceValue(func() []check.Check {
 	return slices.Concat(
 		config.Checks(), launch.Checks(), process.Checks(), framing.Checks(), rpc.Checks(),
@@ -28,7 +28,7 @@ var table = sync.OnceValue(func() []check.Check {
 	)
 })
 
-// places returns the checks' places in the table, by id.
+// places returns the indexes of checks in the table, by id.
 var places = sync.OnceValue(func() map[string]int {
 	index := make(map[string]int)
 	for i, check := range table() {
@@ -37,11 +37,11 @@ var places = sync.OnceValue(func() map[string]int {
 	return index
 })
 
-// Checks returns the whole table, in the order of judging. Callers must not change it.
+// Checks returns all checks in order. Callers must not change them.
 func Checks() []check.Check { return table() }
 
-// sortReport puts the root cause first: findings by severity, then in the order of the table; results in the order of
-// the table, server by server as they were judged.
+// sortReport sorts findings by severity, then in the order of the table, which has root causes first. It sorts results
+// by server, then in the order of the table.
 func sortReport(report *Report) {
 	order := places()
 	servers := make(map[string]int)
@@ -58,7 +58,7 @@ func sortReport(report *Report) {
 	})
 }
 
-// Find returns the check of that id.
+// Find returns the check with an id.
 func Find(id string) (check.Check, bool) {
 	at, found := places()[id]
 	if !found {
@@ -67,7 +67,7 @@ func Find(id string) (check.Check, bool) {
 	return table()[at], true
 }
 
-// Near returns the id of a check that a typo could have meant, or nothing. A part of an id counts as a typo too.
+// Near returns the check id that is most similar to a mistyped or partial one, or nothing.
 func Near(id string) string {
 	best, least := "", max(2, len(id)/3)+1
 	for _, check := range Checks() {

@@ -14,7 +14,7 @@ import (
 )
 
 // examineProcess examines a server that toolx starts. The probing run starts as soon as the clean run has a session,
-// unless alone forbids it. If one of the two then fails, the other may be the cause, so both are repeated in turn.
+// unless alone forbids it. If the two may have disturbed each other, both are repeated one after the other.
 func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 	o.doing(e.Server, "starting it as a client does")
 	node := sync.OnceFunc(func() { e.Node = nodeVersion(ctx, e) })
@@ -25,7 +25,7 @@ func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 		if e.Clean = started; o.alone(e) {
 			return
 		}
-		o.doing(e.Server, "starting it again, to probe it")
+		o.doing(e.Server, "starting it again to probe it")
 		prober := o.newProber(e)
 		beside.Go(func() { probe = prober.run(ctx, false) })
 	})
@@ -43,18 +43,18 @@ func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 	e.Buffers = o.buffers(ctx, e)
 	o.makeCalls(ctx, e)
 	if e.Probe = probe; probe == nil {
-		o.doing(e.Server, "starting it again, to probe it")
+		o.doing(e.Server, "starting it again to probe it")
 		e.Probe = o.newProber(e).run(ctx, false)
 	}
 	if _, ready := e.Probe.Marks["ready"]; !ready && ctx.Err() == nil {
-		o.doing(e.Server, "starting it again, to probe it gently")
+		o.doing(e.Server, "starting it again to probe it gently")
 		e.Again = o.newProber(e).run(ctx, true)
 	}
 }
 
-// alone reports whether the clean run, of which e.Clean is the beginning, must end before the server is started again:
-// the entry requires it, the process has a lock or a port that a second one may need (outside Linux, this is unknown),
-// or the machine is so busy that both would exceed time limits.
+// alone reports whether the clean run must end before the server is started again: because the entry requires it,
+// because the process has a lock or port that another may need (unknown outside Linux), or because the machine is too
+// busy. e.Clean has the beginning of the clean run.
 func (o Options) alone(e *evidence.Evidence) bool {
 	tree := e.Clean.Tree
 	if e.Server.Exclusive || len(tree) == 0 || len(procs.Listening(tree)) > 0 || procs.Locking(tree) ||
@@ -64,12 +64,12 @@ func (o Options) alone(e *evidence.Evidence) bool {
 	if o.Busy != nil {
 		return o.Busy()
 	}
-	// One moment may be like no other, so the server's own waiting for a processor counts too.
+	// The current load may not be typical, so the time that the server waited for a CPU counts too.
 	return procs.Running() > runtime.NumCPU() || e.Clean.Queued > time.Since(e.Clean.Began)/4
 }
 
-// disturbed reports whether the server's other process may have made a run fail: the server printed something about a
-// lock or port, or ended before it received invalid JSON, which is a cause of its own.
+// disturbed reports whether the server's other process may have made a run fail: the server mentioned a lock or port,
+// or it ended before it received invalid JSON.
 func disturbed(run *evidence.Run) bool {
 	_, garbage := run.Marks["garbage"]
 	return !garbage && (run.Ended != nil || run.Name == "probing") || mentionsLock(run)
@@ -91,7 +91,7 @@ func mentionsLock(run *evidence.Run) bool {
 	return lock().MatchString(run.Stderr())
 }
 
-// starting waits until another server may start; the caller calls started once it has, perhaps several times.
+// starting waits until the server may start. The caller calls started, at least once, when it has.
 func (o Options) starting(ctx context.Context, launch *config.Resolved) (started func()) {
 	started, err := o.starts.Begin(ctx, launch)
 	if err != nil { // ctx has ended, which the start reports

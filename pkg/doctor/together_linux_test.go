@@ -27,7 +27,7 @@ func examineIdle(t *testing.T, server *config.Server) (ids string, together bool
 		}
 	}
 	options.Doing = func(_, what string) {
-		together = together || what == "starting it again, to probe it" && !closed.Load()
+		together = together || what == "starting it again to probe it" && !closed.Load()
 	}
 	fleet := doctor.Examine(context.Background(), nil, []*config.Server{server}, options)
 	return doctortest.IDs(doctor.Judge(fleet, doctor.Selection{}), check.Warning), together

@@ -13,11 +13,11 @@ import (
 	"toolx/pkg/servers/diagnose"
 )
 
-// unbuffered is the variable with which Python writes its output at once.
+// unbuffered is the variable that makes Python write output immediately.
 const unbuffered = "PYTHONUNBUFFERED"
 
-// buffers reports whether a server for Python, which answered, does so only because of a variable that its entry does
-// not set: other clients start it without that. One more start shows it.
+// buffers reports whether a Python server responds only because PYTHONUNBUFFERED is set in this environment but not in
+// its entry. Other clients start it without that variable. It starts the server once more to find out.
 func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 	if value, _ := cmdline.Variable(e.Launch.Env, unbuffered); value == "" || e.Server.Env[unbuffered] != "" ||
 		!runsPython(e) {
@@ -27,7 +27,7 @@ func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 	launch.Env = slices.DeleteFunc(slices.Clone(launch.Env), func(entry string) bool {
 		return strings.HasPrefix(entry, unbuffered+"=")
 	})
-	const least, times = 2 * time.Second, 3 // of the start that was measured
+	const least, times = 2 * time.Second, 3 // times the measured start
 	started := o.starting(ctx, &launch)
 	connecting := o.connecting(o.newRun("buffered"), started)
 	connecting.StderrDir = ""
@@ -42,7 +42,7 @@ func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 	return errors.As(err, &failure) && failure.Buffered
 }
 
-// runsPython reports whether Python, or a launcher of programs for Python, runs the server.
+// runsPython reports whether Python, or a launcher of Python programs, runs the server.
 func runsPython(e *evidence.Evidence) bool {
 	command, args := cmdline.Unwrapped(e.Launch.Command, e.Launch.Args)
 	if launcher, ok := cmdline.ParseLauncher(command, args); ok {

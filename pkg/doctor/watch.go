@@ -11,15 +11,15 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// birth distinguishes a process from a later one of the same number.
+// birth identifies a process even if its pid is reused.
 type birth struct {
 	pid     int
 	started uint64 // ticks since the system's start
 }
 
-// watcher watches the processes of one run. What a server started is known by its parents while they live, and later by
-// the server's process group and pipes: a process that has left all three before note was called is not seen. Outside
-// Linux it sees nothing.
+// watcher tracks the processes of one run. It finds descendants of a server by their parents, and later by the server's
+// process group and pipes. It misses a process that left all three before note was called. Outside Linux, it finds
+// nothing.
 type watcher struct {
 	mu      sync.Mutex
 	pid     int
@@ -28,7 +28,7 @@ type watcher struct {
 	orphans []evidence.Orphan
 }
 
-// handle notes the server's process, and who holds its pipes when it has ended.
+// handle records the server's process, and the processes that keep its pipes open after it ended.
 func (w *watcher) handle(event exec.Event) {
 	switch e := event.(type) {
 	case wire.ProcessStarted:
@@ -43,8 +43,7 @@ func (w *watcher) handle(event exec.Event) {
 	}
 }
 
-// note remembers the processes that the server consists of now. A server that has
-// not been started, or has ended, has none.
+// note records the server's current processes.
 func (w *watcher) note() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +53,7 @@ func (w *watcher) note() {
 	w.remember(births(w.pid))
 }
 
-// remember adds processes to those that belong to the server. The caller holds w.mu.
+// remember adds processes to the server's. The caller holds w.mu.
 func (w *watcher) remember(processes []birth) {
 	for _, one := range processes {
 		if !slices.Contains(w.known, one) {
@@ -63,7 +62,7 @@ func (w *watcher) remember(processes []birth) {
 	}
 }
 
-// look adds the processes that are still alive after the server ended. The caller holds w.mu.
+// look adds the processes that outlived the server to orphans. The caller holds w.mu.
 func (w *watcher) look() {
 	for _, one := range w.alive() {
 		process := one.process()
@@ -74,7 +73,7 @@ func (w *watcher) look() {
 	}
 }
 
-// alive are the processes that the server has left.
+// alive returns the processes that outlived the server.
 func (w *watcher) alive() []birth {
 	if w.pid == 0 {
 		return nil
@@ -88,9 +87,9 @@ func (w *watcher) alive() []birth {
 	return left
 }
 
-// sweep returns what outlived the server, and ends it. The server's own process must have ended.
+// sweep returns the processes that outlived the server, and kills them. The server's own process must have ended.
 func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
-	// A wrapper often ends a moment before what it wraps.
+	// A wrapper often exits slightly before its child.
 	const grace = 300 * time.Millisecond
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +104,7 @@ func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	}
 	gone, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
-	for len(w.alive()) > 0 && gone.Err() == nil { // a busy machine ends them a moment later
+	for len(w.alive()) > 0 && gone.Err() == nil { // they may take a moment to exit
 		quiet(gone, time.Millisecond, nil)
 	}
 	return w.orphans

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/procs"
 )
 
-// births notes the start of each process of a tree, and of the group that its first process leads.
+// births returns the descendants of a process and the members of its process group.
 func births(pid int) []birth {
 	stats := maps.Collect(procs.All())
 	belongs := func(one int) bool {
@@ -32,12 +32,12 @@ func births(pid int) []birth {
 	return found
 }
 
-// maxAncestors bounds the ancestors that are looked at: the list of processes is not of one moment.
+// maxAncestors limits how many ancestors are followed, because the process list may be inconsistent.
 const maxAncestors = 64
 
 // groupMembers returns the living processes of a process group.
 func groupMembers(group int) []birth {
-	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) { // which is the usual case, and saves a look at all processes
+	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) { // the usual case, without reading all processes
 		return nil
 	}
 	var members []birth
@@ -49,19 +49,19 @@ func groupMembers(group int) []birth {
 	return members
 }
 
-// alive reports whether the process still is the same one, and runs.
+// alive reports whether the process still runs.
 func (b birth) alive() bool {
 	stat, ok := procs.ReadStat(b.pid)
 	return ok && stat.Started == b.started && stat.State != "Z"
 }
 
-// process is what can be told of a living process.
+// process describes a running process.
 func (b birth) process() procs.Process {
 	return procs.Process{PID: b.pid, Command: procs.Command(b.pid)}
 }
 
-// kill ends the process. FindProcess holds on to it by a descriptor, so that its
-// number cannot pass to another between the question and the signal.
+// kill kills the process. FindProcess keeps a descriptor, so that the pid cannot be reused between the check and the
+// signal.
 func (b birth) kill() {
 	process, err := os.FindProcess(b.pid)
 	if err != nil {
@@ -73,7 +73,7 @@ func (b birth) kill() {
 	}
 }
 
-// pipesOf are the pipes that a process has as its stdout and stderr, by their names in /proc ("pipe:[4026]").
+// pipesOf returns the pipes of a process's stdout and stderr, by their names in /proc ("pipe:[4026]").
 func pipesOf(pid int) map[string]string {
 	pipes := make(map[string]string)
 	for name, fd := range map[string]string{"stdout": "fd/1", "stderr": "fd/2"} {
@@ -84,7 +84,7 @@ func pipesOf(pid int) map[string]string {
 	return pipes
 }
 
-// holds says which of pipes a process has open.
+// holds returns the names of the pipes that a process has open.
 func holds(pid int, pipes map[string]string) []string {
 	var held []string
 	for target := range procs.OpenFiles(pid) {
@@ -96,7 +96,7 @@ func holds(pid int, pipes map[string]string) []string {
 	return held
 }
 
-// holders returns the processes, other than this one, that have one of pipes open.
+// holders returns the other processes that have one of pipes open.
 func holders(pipes map[string]string) []birth {
 	if len(pipes) == 0 {
 		return nil

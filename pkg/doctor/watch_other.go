@@ -4,8 +4,7 @@ package doctor
 
 import "toolx/pkg/procs"
 
-// Only Linux reports processes without starting another program: elsewhere the
-// functions below know nothing, and what needs them is skipped.
+// Only Linux reports processes without starting another program. Elsewhere, checks that need them are skipped.
 
 func births(int) []birth { return nil }
 

@@ -1,5 +1,5 @@
-// Package check defines the doctor's checks and findings. Everything about a check but its question is on
-// its page, which lies beside it.
+// Package check defines the doctor's checks and findings. Each check's page, a Markdown file beside its code, has its
+// title, severity, fixes and the rest.
 package check
 
 import (
@@ -9,26 +9,26 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// Severity says how much a finding matters.
+// Severity is how serious a finding is.
 type Severity string
 
-// The severities. An error breaks real clients or a MUST of the specification, a warning a SHOULD or some
-// clients; info is worth knowing.
+// The severities. An error breaks most clients or violates a MUST of the specification, a warning breaks some clients
+// or violates a SHOULD; info does no harm.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 	Info    Severity = "info"
 )
 
-// Rank orders severities, the worst highest.
+// Rank returns a number that is higher for worse severities.
 func (s Severity) Rank() int {
 	return slices.Index([]Severity{Info, Warning, Error}, s)
 }
 
-// AtLeast reports whether s matters as much as other.
+// AtLeast reports whether s is as severe as other.
 func (s Severity) AtLeast(other Severity) bool { return s.Rank() >= other.Rank() }
 
-// Group is a family of checks. The groups are judged in this order, the likelier root causes first.
+// Group is a family of checks. Groups run in the order below, with likely root causes first.
 type Group string
 
 // The groups.
@@ -44,80 +44,79 @@ const (
 	GroupHTTP      Group = "http"
 )
 
-// Need is the evidence that a check requires; without it the check is skipped.
+// Need is the evidence that a check requires. Without it, the check is skipped.
 type Need int
 
 // The needs.
 const (
-	NeedEntry     Need = iota // the config's entry alone
-	NeedProcess               // the clean run's process was started
+	NeedEntry     Need = iota // only the config entry
+	NeedProcess               // the clean run started a process
 	NeedHandshake             // the clean run's handshake succeeded
-	NeedTools                 // tools/list was answered
-	NeedProbe                 // the probing run was made
-	NeedCalls                 // the user gave calls to make
-	NeedList                  // tools/list was answered, even by what no client accepts
-	NeedTree                  // the clean run's processes were seen
-	NeedSignal                // the probing run was made, on a system with SIGTERM
-	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
+	NeedTools                 // the server responded to tools/list
+	NeedProbe                 // the probing run took place
+	NeedCalls                 // tools were called
+	NeedList                  // the server responded to tools/list, perhaps invalidly
+	NeedTree                  // the clean run's processes were inspected
+	NeedSignal                // the probing run took place, on a system with SIGTERM
+	NeedPins                  // tool definitions are pinned (Options.Pinned); only for AskAll
 
-	// The last three are for servers over HTTP; for other servers these checks do not exist.
-	NeedHTTP        // the server was asked something
-	NeedHTTPSession // initialize, as a raw exchange, agreed on a revision
-	NeedHTTPModern  // the server speaks a revision without a handshake
+	// The last three apply only to HTTP servers. Other servers do not get these checks.
+	NeedHTTP        // raw requests were sent
+	NeedHTTPSession // a raw initialize request succeeded
+	NeedHTTPModern  // the server supports a revision without a handshake
 )
 
-// Check is one question. A family's table has its ID, Need and Ask or AskAll; its page has the rest.
+// Check looks for one kind of problem. A family's table has its ID, Need and Ask or AskAll; its page has the rest.
 type Check struct {
 	ID   string `json:"id"` // stable, public, kebab-case
 	Need Need   `json:"-"`
-	// Ask looks at one server's evidence and returns what it finds; nil is a pass.
-	// Exactly one of Ask and AskAll is set.
+	// Ask examines one server's evidence; no findings is a pass. Exactly one of Ask and AskAll is set.
 	Ask func(*evidence.Evidence) []Finding `json:"-"`
-	// AskAll looks at all servers and the config together.
+	// AskAll examines all servers and the config together.
 	AskAll func(*evidence.Fleet) []Finding `json:"-"`
 
 	Page
 }
 
-// Finding is one thing that is wrong.
+// Finding is one problem, note or fact.
 type Finding struct {
 	ID       string          `json:"id" mask:"-"`
 	Severity Severity        `json:"severity"`
 	Server   string          `json:"server,omitempty" mask:"-"`
 	Title    string          `json:"title"`
 	Where    *evidence.Where `json:"where,omitempty"`
-	// Evidence is what was seen: bytes as they came, which the outputs make safe, or a sentence.
+	// Evidence is a quote of raw bytes, which each output escapes, or a sentence.
 	Evidence string `json:"evidence,omitempty"`
-	// Notes are further facts, a sentence each: "and 41 more lines".
+	// Notes are more facts, one sentence each: "and 41 more lines".
 	Notes []string `json:"notes,omitempty"`
-	// Places are all places of the finding if there are several; Where, Evidence and Notes are those of the first.
+	// Places lists all places if there are several. Where, Evidence and Notes are those of the first.
 	Places  []Place          `json:"places,omitempty"`
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	Breaks  []string         `json:"breaks,omitempty" mask:"-"`
 	Fix     []string         `json:"fix,omitempty"`
-	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
+	// Variables has the names of missing variables: all names of any one group are required.
 	Variables [][]string `json:"variables,omitempty"`
 	Source    string     `json:"source,omitempty" mask:"-"`
 	Manner    Manner     `json:"-"`
 }
 
-// Manner is how a finding is reported, unless the user sets its severity: then it is a finding like all others.
+// Manner is how a finding is reported. If the user sets its severity, it is Plain.
 type Manner int
 
 // The manners.
 const (
 	Plain Manner = iota
-	// Fact is a measurement of a healthy server too. It is in the head of the report, and never fails.
+	// Fact is a measurement that healthy servers have too. It is shown in the report's header and never fails.
 	Fact
-	// Quiet is a note that most servers get and few can act on; texts for people have it only if they have everything.
+	// Quiet is a note that most servers get and few people act on. The text report shows it only with -v.
 	Quiet
-	// Length is about the length of tool definitions. All of a server's are one finding.
+	// Length is about the length of tool definitions. A server's findings about length are joined.
 	Length
-	// LengthFact is a Fact, unless the server has findings of the manner Length: then it is their first.
+	// LengthFact is a Fact, or the first of the server's Length findings if it has any.
 	LengthFact
 )
 
-// Place is one of several places of a finding: see its members of the same names.
+// Place is one of several places of a finding.
 type Place struct {
 	Where    *evidence.Where `json:"where,omitempty"`
 	Evidence string          `json:"evidence,omitempty"`
@@ -134,18 +133,18 @@ const (
 	Failed  Outcome = "fail"
 	Noted   Outcome = "info"
 	Skipped Outcome = "skip"
-	Broke   Outcome = "error" // the check itself went wrong
+	Broke   Outcome = "error" // the check crashed
 )
 
-// CheckResult is how one check ended for one server (or for all together).
+// CheckResult is the outcome of one check for one server, or for all together.
 type CheckResult struct {
 	ID      string  `json:"id" mask:"-"`
 	Server  string  `json:"server,omitempty" mask:"-"`
 	Outcome Outcome `json:"result"`
-	Because string  `json:"because,omitempty"` // why it was skipped, or broke
+	Because string  `json:"because,omitempty"` // why it was skipped or crashed
 }
 
-// AllPlaces returns the places of a finding, at least one.
+// AllPlaces returns the places of a finding; there is at least one.
 func (f Finding) AllPlaces() []Place {
 	if len(f.Places) > 0 {
 		return f.Places
@@ -153,5 +152,5 @@ func (f Finding) AllPlaces() []Place {
 	return []Place{{Where: f.Where, Evidence: f.Evidence, Notes: f.Notes}}
 }
 
-// WorkAround begins a fix that leaves the cause in place: an entry with toolx proxy for a client's config.
+// WorkAround is the prefix of a fix that is a config entry with toolx proxy.
 const WorkAround = "work-around: "

@@ -12,14 +12,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// Masked hides what looks like a secret in text that a finding shows.
+// Masked hides apparent secrets in text that a finding shows.
 func Masked(text string) string {
-	var shapes *mask.Masker // knows no values, only shapes and names
+	var shapes *mask.Masker // without known values: only shapes and names
 	return shapes.Text(text)
 }
 
-// NameCause tells the cause in a finding about a server that failed. It reports whether the finding is needed: a cause
-// of a kind of its own has a check of its own. (The one about HTTP is for servers that live.)
+// NameCause adds the cause to a finding about a server that failed. It reports whether the finding is needed: most
+// kinds of causes have their own checks. (The check for HTTP covers only servers that still run.)
 func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
@@ -31,7 +31,7 @@ func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	return true
 }
 
-// QuoteOnce takes a line out of the notes that have it as the server's output, since the finding quotes it already.
+// QuoteOnce removes a line of output from the notes, because the finding quotes it already.
 func (f *Finding) QuoteOnce(line string) {
 	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool {
 		_, text, _ := strings.Cut(note, ": ")
@@ -39,8 +39,7 @@ func (f *Finding) QuoteOnce(line string) {
 	})
 }
 
-// Tell puts a cause of any kind into a finding: its title begins with title, and its fixes are those of the cause if
-// there are any.
+// Tell sets the title to title and the cause, and the fixes to those of the cause if it has any.
 func (f *Finding) Tell(c *cause.Cause, title string) {
 	f.Title = title + ": " + Masked(c.What)
 	if c.Quotes() {
@@ -51,8 +50,8 @@ func (f *Finding) Tell(c *cause.Cause, title string) {
 	}
 }
 
-// Capped keeps the first findings and counts the rest: a server with a thousand tools makes the same mistake
-// a thousand times.
+// Capped keeps the first findings and counts the rest, because a server with a thousand tools repeats a mistake a
+// thousand times.
 func Capped(findings []Finding) []Finding {
 	if len(findings) <= evidence.MaxAlike {
 		return findings
@@ -65,7 +64,7 @@ func Capped(findings []Finding) []Finding {
 	})
 }
 
-// rankOrOwn orders severities; a finding without one has its check's, which is never lower.
+// rankOrOwn returns a finding's rank. One without a severity has its check's, which is never lower than others.
 func rankOrOwn(f Finding) int { return cmp.Or(f.Severity, Error).Rank() }
 
 // placeName names the place of a finding in a few words: "tool /inputSchema".
@@ -86,8 +85,8 @@ func At(where *evidence.Where, format string, args ...any) Finding {
 	return Finding{Where: where, Evidence: fmt.Sprintf(format, args...)}
 }
 
-// Alike keeps the first of findings that say the same about the same method or tool, and notes how many more there were
-// in its run: the other run has the same again.
+// Alike keeps the first of similar findings about one method or tool, and notes how many more its run has. The other
+// run repeats them.
 func Alike(findings []Finding) []Finding {
 	type key struct {
 		title, method, pointer, tool string

@@ -11,21 +11,20 @@ import (
 type Page struct {
 	Severity Severity `json:"severity"`
 	Group    Group    `json:"group"`
-	// Title says in a few words what is wrong when the check finds something.
+	// Title is the problem in a few words.
 	Title  string   `json:"title"`
-	Why    string   `json:"why"`              // who is hurt and how; plain sentences
+	Why    string   `json:"why"`              // who is affected, and how
 	Bad    string   `json:"bad,omitempty"`    // an example, a few lines
-	Good   string   `json:"good,omitempty"`   // the same, right
+	Good   string   `json:"good,omitempty"`   // the same, fixed
 	Fix    []string `json:"fix,omitempty"`    // what to do, the server's author first, then its user
 	Breaks []string `json:"breaks,omitempty"` // clients that fail on it
-	Spares []string `json:"spares,omitempty"` // what looks like it, and is not reported
+	Spares []string `json:"spares,omitempty"` // similar cases that are not reported
 	Source string   `json:"source,omitempty"` // the specification's clause and revision, or a report
-	// After are the checks whose finding would explain what this one sees: if one of them
-	// has found something, this one is skipped and says so.
+	// After lists checks whose findings would explain this one's. If one of them has a finding, this check is skipped.
 	After []string `json:"after,omitempty"`
 }
 
-// WithPages returns the checks of a family with their pages, which are files named after their ids.
+// WithPages adds to each check of a family its page, the file ID.md.
 func WithPages(pages fs.FS, checks []Check) []Check {
 	for i := range checks {
 		checks[i].Page = PageOf(pages, checks[i].ID)
@@ -33,7 +32,7 @@ func WithPages(pages fs.FS, checks []Check) []Check {
 	return checks
 }
 
-// PageOf reads the page of a check; the zero Page if there is none.
+// PageOf returns the page of a check, or the zero Page.
 func PageOf(pages fs.FS, id string) Page {
 	text, err := fs.ReadFile(pages, id+".md")
 	if err != nil {
@@ -42,8 +41,8 @@ func PageOf(pages fs.FS, id string) Page {
 	return readPage(string(text))
 }
 
-// readPage reads a page. Its front matter is YAML with plain or double-quoted values on one line, and one
-// list; a test holds the pages to that.
+// readPage parses a page. Its front matter is YAML with plain or double-quoted values on one line, and one list; a test
+// enforces that.
 func readPage(text string) Page {
 	var page Page
 	text = strings.ReplaceAll(text, "\r\n", "\n") // as git may check it out
@@ -87,7 +86,7 @@ func exampleOf(section string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(section, "```text\n"), "\n```")
 }
 
-// itemsOf returns the items of a list. An item may go on in indented lines.
+// itemsOf returns the items of a list. Indented lines continue an item.
 func itemsOf(section string) []string {
 	if section == "" {
 		return nil
@@ -95,7 +94,7 @@ func itemsOf(section string) []string {
 	return strings.Split(strings.TrimPrefix(strings.ReplaceAll(section, "\n  ", " "), "- "), "\n- ")
 }
 
-// Markdown returns a check's page for SARIF, whose readers do not see the front matter.
+// Markdown returns a check's page for SARIF, with the contents of its front matter.
 func (c Check) Markdown() string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# %s\n\n%s.\n\n", c.ID, Sentence(c.Title))
@@ -124,7 +123,7 @@ func Section(page *strings.Builder, heading, body string) {
 	}
 }
 
-// fenced puts an example into a block of code.
+// fenced returns text as a block of code.
 func fenced(text string) string {
 	if text == "" {
 		return ""
@@ -141,7 +140,7 @@ func Bulleted(items []string) string {
 	return text.String()
 }
 
-// Sentence begins a title with a capital.
+// Sentence capitalizes the first letter of a title.
 func Sentence(title string) string {
 	if title == "" {
 		return title

@@ -1,5 +1,5 @@
-// Package culprit names who most likely wrote a line that stands on a server's stdout and is
-// no message: a library, a runtime, or a program that stands before the server.
+// Package culprit identifies what most likely printed a non-protocol line on a server's stdout: a library, a runtime,
+// or a program that starts the server.
 package culprit
 
 import (
@@ -13,63 +13,61 @@ import (
 	"toolx/pkg/rules"
 )
 
-// Culprit is who most likely wrote something.
+// Culprit is the likely source of a line.
 type Culprit struct {
 	Name       string `json:"name"`
 	Confidence string `json:"confidence" mask:"-"` // certain, likely, generic
 }
 
-// The grades of a culprit. A certain one has a text that nothing else prints, a likely one a shape that mostly means
-// it; a generic one follows from the kind of program that the server is.
+// The grades of a culprit. Certain: only it prints this text. Likely: the text usually comes from it. Generic: a guess
+// from the server's runtime.
 const (
 	Certain = "certain"
 	Likely  = "likely"
 	Generic = "generic"
 )
 
-// Context is what is around a text and helps to tell who wrote it.
+// Context helps to identify the source of a text.
 type Context struct {
-	// Nearby are the lines around it, at most a banner's height away.
+	// Nearby are the lines around it, at most BannerHeight away.
 	Nearby []string
-	// Command is the server's command line, inside the scripts that lead to it. It begins with the runtime if the
-	// program's name does not say that.
+	// Command is the server's command line, without the scripts around it. It begins with the runtime if the program's
+	// name does not imply one.
 	Command []string
-	// Wrappers are those scripts, the outermost first.
+	// Wrappers are the scripts around it, outermost first.
 	Wrappers []Wrapper
-	// Beside are the command lines of further programs that write to the same stdout.
+	// Beside are the command lines of other programs that write to the same stdout.
 	Beside [][]string
 }
 
-// Recognition says who wrote a text on stdout, and what stops it.
+// Recognition is the source of a text on stdout, and how to stop it.
 type Recognition struct {
 	Culprit Culprit
-	// Rule names the rule that matched, or is RuleRuntime.
+	// Rule is the id of the matching rule, or one of the constants below.
 	Rule string
-	// InServer is what the server's author changes, Outside what its user does without touching its code; either may
-	// be unknown.
+	// InServer is a fix for the server's author, Outside one for its user; either may be empty.
 	InServer string
 	Outside  string
 }
 
-// The rules that are not patterns of text.
+// Rules that do not match text.
 const (
-	// RuleRuntime is the rule of texts that no other rule knows: whatever programs of the server's kind print with.
+	// RuleRuntime is for unknown texts: the usual way to print in the server's runtime.
 	RuleRuntime = "runtime"
-	// RuleScript is the rule of texts that a script on the way to the server prints.
+	// RuleScript is for texts that a script around the server prints.
 	RuleScript = "script"
-	// RuleMerged is the rule of stderr that is redirected to stdout.
+	// RuleMerged is for stderr that a script redirects to stdout.
 	RuleMerged = "merged"
 )
 
-// The bounds of recognition: a line says who wrote it near its beginning, and the tallest banner (FastMCP's) has
-// fifteen lines.
+// Limits of recognition: the bytes of a line that are examined, and the lines of the tallest banner (FastMCP's).
 const (
 	MaxRecognised = 1024
 	BannerHeight  = 15
 )
 
-// Recognise says who most likely wrote text: one line of stdout without its end, or several that belong together. It
-// ignores escape sequences and a byte order mark at the beginning. It always has an answer; the grade says how good.
+// Recognise returns the likely source of text, which is one line of stdout without its newline or several related
+// lines. It ignores escape sequences and a leading byte order mark. If no rule matches, the culprit is generic.
 func Recognise(text []byte, hint Context) Recognition {
 	raw := strings.TrimRight(string(text[:min(len(text), MaxRecognised)]), "\n")
 	s := sight{
@@ -77,7 +75,7 @@ func Recognise(text []byte, hint Context) Recognition {
 		argv: hint.Command, behind: hint.Wrappers,
 	}
 	s.text, s.bom = strings.CutPrefix(PlainText(raw), "\ufeff")
-	if s.text != "\r" { // alone, it is the content of the line
+	if s.text != "\r" { // a lone CR is the line's text
 		s.text = strings.TrimRight(s.text, "\r")
 	}
 	for _, line := range hint.Nearby[:min(len(hint.Nearby), 2*BannerHeight)] {
@@ -94,7 +92,7 @@ func Recognise(text []byte, hint Context) Recognition {
 	return s.merged(s.fallback(), false)
 }
 
-// sight is a text with all that helps to recognize it.
+// sight is a text and its context.
 type sight struct {
 	raw    string // as it came, at most MaxRecognised bytes
 	text   string // without escape sequences and byte order mark
@@ -106,7 +104,7 @@ type sight struct {
 	behind []Wrapper
 }
 
-// fallback returns the answer for a text that no rule knows.
+// fallback returns the recognition of a text that matches no rule.
 func (s sight) fallback() Recognition {
 	found := Recognition{
 		Culprit:  Culprit{Name: s.by.print, Confidence: Generic},
@@ -124,7 +122,7 @@ func (s sight) fallback() Recognition {
 	return found
 }
 
-// said returns the writer of a text that a script on the way to the server prints.
+// said recognizes a text that a script around the server prints.
 func (s sight) said() (found Recognition, ok bool) {
 	for _, w := range s.behind {
 		if c, sure, says := w.says(s.text); says {
@@ -138,8 +136,8 @@ func (s sight) said() (found Recognition, ok bool) {
 	return Recognition{}, false
 }
 
-// merged returns found, or what redirects the server's stderr to stdout, where all that a server logs as it should
-// then goes. own is set if found writes to stdout itself.
+// merged returns the redirection of stderr to stdout in a script, if there is one, and otherwise found. own is set if
+// found writes to stdout itself.
 func (s sight) merged(found Recognition, own bool) Recognition {
 	for _, w := range s.behind {
 		if c, merges := w.merges(); merges && !own {
@@ -150,23 +148,23 @@ func (s sight) merged(found Recognition, own bool) Recognition {
 	return found
 }
 
-// lessOutput tells a user to drop a switch that asks for more output.
+// lessOutput suggests removing a verbose or debug flag, or returns nothing.
 func (s sight) lessOutput() string {
 	more := []string{"--verbose", "--debug", "-v", "-vv", "-d"}
 	at := slices.IndexFunc(s.argv, func(arg string) bool { return slices.Contains(more, arg) })
 	if at < 0 {
 		return ""
 	}
-	return "drop " + s.argv[at] + " from this server's args"
+	return "remove " + s.argv[at] + " from this server's args"
 }
 
-// rule knows one writer by its text.
+// rule recognizes one source by its text.
 type rule struct {
 	*rules.Rule
-	// language is what the writer is part of; empty means any.
+	// language is the runtime of the source; empty means any.
 	language        string
 	raw, also, sure *regexp.Regexp
-	match           *regexp.Regexp // where also needs it for the lines around
+	match           *regexp.Regexp // only with also, for the nearby lines
 }
 
 //go:embed rules.txt
@@ -191,7 +189,7 @@ var readRules = sync.OnceValue(func() []*rule {
 	return all
 })
 
-// has reports whether a rule has a mark, such as "known".
+// has reports whether a rule has a flag, such as "known".
 func (r *rule) has(mark string) bool { return r.Get(mark) != "" }
 
 func (r *rule) matches(s sight) bool {
@@ -224,7 +222,7 @@ func (r *rule) recognition(s sight) Recognition {
 	return found
 }
 
-// PlainText returns text without the escape sequences that colour it, title windows or move the cursor.
+// PlainText returns text without terminal escape sequences.
 func PlainText(text string) string {
 	if !strings.ContainsRune(text, '\x1b') {
 		return text

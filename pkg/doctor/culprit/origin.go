@@ -11,15 +11,15 @@ import (
 	"toolx/pkg/cmdline"
 )
 
-// origin is what is known of the programs that may have written to a server's stdout.
+// origin describes the programs that may have written to a server's stdout.
 type origin struct {
-	// languages are those of all of them, by the names of runtimes; nil if one of them may be of any.
+	// languages are their runtimes; nil if one of them is unknown.
 	languages []string
-	// programs are their names, without folders; nil if there may be others.
+	// programs are their base names; nil if there may be others.
 	programs []string
 }
 
-// originOf returns what the command lines around a text tell.
+// originOf derives the possible writers from command lines.
 func originOf(hint Context) origin {
 	commands := append([][]string{hint.Command}, hint.Beside...)
 	for _, w := range hint.Wrappers {
@@ -34,9 +34,9 @@ func originOf(hint Context) origin {
 		name := programOfWords(command)
 		switch language := printerName(command, 0); {
 		case language == "docker", language == "shell", name == "", name == "make":
-			return origin{} // they start programs that are not known
+			return origin{} // they start unknown programs
 		case i > 0 && slices.Contains(tools(), name), language == "" && slices.Contains(loudPrograms(), name):
-			// it prints its own texts, and those of no library
+			// it prints its own texts and uses no library
 		case language == "" || found.languages == nil:
 			found.languages = nil
 		default:
@@ -47,13 +47,13 @@ func originOf(hint Context) origin {
 	return found
 }
 
-// tools install and start programs; beside a server they do not say what that is written in.
+// tools returns programs that install and start others, and so do not imply a server's runtime.
 func tools() []string {
 	return strings.Fields("npm npx pnpm pnpx yarn bunx corepack turbo pip pip3 uv uvx pipx poetry pdm hatch rye " +
 		"conda mvn mvnw gradle gradlew jbang cargo rustup composer bundle gem")
 }
 
-// programOfWords returns the name of the program that a command line starts, or nothing.
+// programOfWords returns the base name of the program that a command line starts, or nothing.
 func programOfWords(command []string) string {
 	if command = programWords(command); len(command) > 0 {
 		return programName(command[0])
@@ -61,7 +61,7 @@ func programOfWords(command []string) string {
 	return ""
 }
 
-// mayBe reports whether what runs can have written the texts of a rule.
+// mayBe reports whether these programs can print the texts of a rule.
 func (o origin) mayBe(r *rule) bool {
 	if r.language != "" && (r.has("known") || o.languages != nil) && !slices.Contains(o.languages, r.language) {
 		return false
@@ -71,19 +71,19 @@ func (o origin) mayBe(r *rule) bool {
 		slices.ContainsFunc(tools, func(tool string) bool { return slices.Contains(o.programs, tool) })
 }
 
-// ContextOf reads what a command line starts: the scripts on the way to the server, and what the server is written in.
+// ContextOf finds the scripts that a command line runs and the server that they start.
 func ContextOf(command []string, in cmdline.Lookup) Context {
 	wrappers, argv := WrappersOf(command, in)
 	return Context{Command: withRuntime(argv, in), Wrappers: wrappers}
 }
 
-// StartedAs is ContextOf for a process that toolx has started in a folder, with its own PATH.
+// StartedAs is ContextOf for a process with a working directory and PATH.
 func StartedAs(command []string, folder, path string) Context {
 	return ContextOf(command, cmdline.Lookup{Goos: runtime.GOOS, Path: path, Folder: folder})
 }
 
-// withRuntime returns a command line that begins with its runtime: what the program's file tells comes before what its
-// name may mean. The names of launchers and interpreters mean themselves.
+// withRuntime returns a command line that begins with its runtime, found in the program's file rather than its name.
+// Launchers and interpreters are runtimes already.
 func withRuntime(argv []string, in cmdline.Lookup) []string {
 	if len(argv) == 0 {
 		return argv

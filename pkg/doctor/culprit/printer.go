@@ -13,13 +13,13 @@ import (
 	"toolx/pkg/rules"
 )
 
-// Printer is the kind of program that a server is, told from its command line: it decides what an unknown text was most
-// likely printed with.
+// Printer is a server's runtime, derived from its command line. It determines what an unknown text was most likely
+// printed with.
 type Printer struct {
 	Name     string
-	print    string // what its programs print with
-	inServer string // how they print to stderr instead
-	either   bool   // it is one of two that print
+	print    string // the usual call that prints, such as console.log
+	inServer string // how to print to stderr instead
+	either   bool   // a script may have printed instead
 }
 
 //go:embed runtimes.txt
@@ -27,7 +27,7 @@ var runtimesText string
 
 var runtimes = sync.OnceValue(func() []*rules.Rule { return rules.Read(runtimesText) })
 
-// PrinterOf returns the runtime of a command line; it ignores wrappers (sh -c, env, cmd /c).
+// PrinterOf returns the runtime of a command line. It skips wrappers (sh -c, env, cmd /c).
 func PrinterOf(command []string) Printer {
 	if name := printerName(command, 0); name != "" {
 		for _, one := range runtimes() {
@@ -39,8 +39,7 @@ func PrinterOf(command []string) Printer {
 	return Printer{print: "a print in the server", inServer: "write everything that is not a message to stderr"}
 }
 
-// printerBehind returns the printer of a server that scripts lead to. If one of the scripts may print as well, it is
-// either of the two.
+// printerBehind returns the printer of a server that scripts start. If a script may print too, the result names both.
 func printerBehind(wrappers []Wrapper, command []string) Printer {
 	by := PrinterOf(command)
 	for _, w := range wrappers {
@@ -68,8 +67,7 @@ func printerBehind(wrappers []Wrapper, command []string) Printer {
 	return by
 }
 
-// programOf names what a command line runs: a package, a module, the file that an interpreter gets, or the program
-// itself.
+// programOf returns the package, module, script or program that a command line runs.
 func programOf(command []string) string {
 	command = programWords(command)
 	if len(command) == 0 {
@@ -99,7 +97,7 @@ func programOf(command []string) string {
 	return path.Base(command[0])
 }
 
-// maxWrappers bounds how many programs that start programs are followed.
+// maxWrappers bounds how many nested wrappers are followed.
 const maxWrappers = 4
 
 func printerName(command []string, depth int) string {
@@ -112,18 +110,18 @@ func printerName(command []string, depth int) string {
 		return shellPrinter(rest, depth)
 	}
 	if program == "mcp" && len(rest) > 0 && slices.Contains([]string{"run", "dev", "install"}, rest[0]) {
-		return "python" // the Python SDK's own; servers in other languages are called so too
+		return "python" // the Python SDK's command; other servers have this name too
 	}
 	return cmp.Or(programPrinter(program), scriptPrinter(path.Ext(program)))
 }
 
-// programPrinter returns the runtime of a program, or nothing.
+// programPrinter returns the runtime of a program by its name, or nothing.
 func programPrinter(program string) string { return runtimeWith("programs", program) }
 
-// scriptPrinter returns the runtime of a script by its name's extension, or nothing.
+// scriptPrinter returns the runtime of a script by its extension, or nothing.
 func scriptPrinter(extension string) string { return runtimeWith("extensions", extension) }
 
-// runtimeWith returns the runtime that has a word among those of a key, or nothing.
+// runtimeWith returns the runtime that lists a word under a key, or nothing.
 func runtimeWith(key, word string) string {
 	for _, one := range runtimes() {
 		if slices.Contains(strings.Fields(one.Get(key)), word) {
@@ -133,7 +131,7 @@ func runtimeWith(key, word string) string {
 	return ""
 }
 
-// programWords returns a command line without what only starts its program: env A=1, exec, timeout 10, cmd /c.
+// programWords returns a command line without wrappers such as env A=1, exec, timeout 10 and cmd /c.
 func programWords(command []string) []string {
 	starters := []string{
 		"env", "exec", "nohup", "nice", "time", "timeout", "sudo", "doas", "stdbuf", "unbuffer", "cmd",
@@ -152,7 +150,7 @@ func programWords(command []string) []string {
 	return nil
 }
 
-// programName returns the base name in lower case, without a version at its end or the suffixes of Windows.
+// programName returns the base name in lower case, without a trailing version or a Windows suffix.
 func programName(program string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(program, `\`, "/")))
 	for _, suffix := range []string{".exe", ".cmd", ".bat", ".ps1"} {
@@ -165,8 +163,8 @@ func programName(program string) string {
 	return base
 }
 
-// isProgramWord reports whether a wrapper's argument may be the program that it starts: not an option, assignment,
-// duration or switch of cmd.exe.
+// isProgramWord reports whether a wrapper's argument can be the program that it starts, as opposed to an option,
+// assignment, duration or switch of cmd.exe.
 func isProgramWord(arg string) bool {
 	if arg == "" || arg[0] == '-' || strings.EqualFold(arg, "/c") || strings.Contains(arg, "=") {
 		return false
@@ -174,7 +172,7 @@ func isProgramWord(arg string) bool {
 	return arg[0] < '0' || arg[0] > '9'
 }
 
-// shellPrinter returns the runtime of what a shell runs in the script of -c.
+// shellPrinter returns the runtime of the program that sh -c runs.
 func shellPrinter(args []string, depth int) string {
 	script, _ := cmdline.ShellScript(args)
 	one := Wrapper{commands: cmdline.ShellCommands(script)}

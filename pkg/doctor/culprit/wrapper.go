@@ -11,16 +11,16 @@ import (
 	"toolx/pkg/cmdline"
 )
 
-// Wrapper is shell code that a command line starts and that starts the server: a script, or the argument of sh -c.
+// Wrapper is shell code that starts the server: a script, or the argument of sh -c.
 type Wrapper struct {
-	place    string // as a person finds it: "start.sh", "the -c argument"
-	argument bool   // it is in the command line itself
+	place    string // for messages: "start.sh", "the -c argument"
+	argument bool   // it is part of the command line
 	commands []cmdline.ShellCommand
-	last     int // which of them it ends in, or -1 if that is unknown
+	last     int // the index of the one that starts the server, or -1 if unknown
 }
 
-// WrappersOf follows a command line through the shell scripts that it starts, the outermost first. argv is the command
-// that they end in, or the shell if that is unknown.
+// WrappersOf follows a command line through the shell scripts that it starts, outermost first. argv is the command that
+// they start, or the shell if that is unknown.
 func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []string) {
 	argv = command
 	for range maxWrappers {
@@ -37,7 +37,7 @@ func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []str
 	return list, argv
 }
 
-// openWrapper reads the script that a command line starts, and its arguments; ok is false if there is none.
+// openWrapper reads the script that a command line starts and its arguments; ok is false if there is none.
 func openWrapper(argv []string, in cmdline.Lookup) (one Wrapper, args []string, ok bool) {
 	if len(argv) > 0 && cmdline.BaseName(argv[0]) == "cmd" {
 		one = Wrapper{place: "this server's args", argument: true, commands: cmdCommands(argv[1:])}
@@ -62,7 +62,7 @@ func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string
 	if at := cmdline.ScriptArgument(words); at >= 0 {
 		place := fmt.Sprintf("the %s argument", words[at-1])
 		one = Wrapper{place: place, argument: true, commands: cmdline.ShellCommands(words[at])}
-		return one, words[min(at+2, len(words)):] // the first after it is $0
+		return one, words[min(at+2, len(words)):] // the first word after the script is $0
 	}
 	at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 	if at < 0 {
@@ -71,8 +71,8 @@ func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string
 	return readWrapper(cmdline.RealPath(words[at], in.Folder)), words[at+1:]
 }
 
-// isShellScript reports whether a command is a script for a shell by its first line. Those whose name gives the runtime
-// (mvnw, pyenv's python) do not count.
+// isShellScript reports whether a command's first line names a shell. Scripts whose name implies a runtime (mvnw,
+// pyenv's python) do not count.
 func isShellScript(argv []string, in cmdline.Lookup) bool {
 	if printer := PrinterOf(argv).Name; printer != "" && printer != "shell" {
 		return false
@@ -81,7 +81,7 @@ func isShellScript(argv []string, in cmdline.Lookup) bool {
 	return ok && cmdline.IsShell(cmp.Or(first.Program, cmdline.BaseName(first.Interpreter)))
 }
 
-// readWrapper reads the beginning of a script; it has no commands if the file is not one.
+// readWrapper reads the beginning of a script. The result has no commands if the file is not a script.
 func readWrapper(path string) Wrapper {
 	text := cmdline.FileBeginning(path, 64<<10)
 	if bytes.IndexByte(text, 0) >= 0 {
@@ -90,7 +90,7 @@ func readWrapper(path string) Wrapper {
 	return Wrapper{place: filepath.Base(path), commands: cmdline.ShellCommands(string(text))}
 }
 
-// cmdCommands returns the words after cmd /c, in which a backslash escapes nothing.
+// cmdCommands splits the words after cmd /c. A backslash escapes nothing there.
 func cmdCommands(args []string) []cmdline.ShellCommand {
 	at := slices.IndexFunc(args, func(arg string) bool { return strings.EqualFold(arg, "/c") })
 	if at < 0 {
@@ -107,7 +107,8 @@ func cmdCommands(args []string) []cmdline.ShellCommand {
 	return []cmdline.ShellCommand{one}
 }
 
-// end returns which command the script ends in: the last known one that does more than the shell's own work.
+// end returns the index of the command that starts the server: the last known one that is neither shell work nor a
+// print. It returns -1 if there is none.
 func (w Wrapper) end(args []string) int {
 	for i, c := range slices.Backward(w.commands) {
 		words := started(c.Words, args)
@@ -118,7 +119,7 @@ func (w Wrapper) end(args []string) int {
 	return -1
 }
 
-// started returns the words of the program that a command of a script runs, with the script's arguments in their place.
+// started returns a script command's program and arguments, with "$@" replaced by the script's arguments.
 func started(words, args []string) []string {
 	if at := slices.Index(words, cmdline.AllArgs); at >= 0 {
 		words = slices.Concat(words[:at], args, words[at+1:])
@@ -126,13 +127,13 @@ func started(words, args []string) []string {
 	return programWords(words)
 }
 
-// isPrint reports whether a command of a script is there to print.
+// isPrint reports whether a shell command only prints.
 func isPrint(word string) bool {
 	return slices.Contains([]string{"echo", "printf", "cat", "print"}, word)
 }
 
-// printingCommand returns the command with which the script itself may print before it starts the server; nothing if it
-// has none. A command that prints a known text does not count: says recognizes its lines.
+// printingCommand returns the command of the script that may print something unknown before the server starts, or
+// nothing. Method says recognizes known texts.
 func (w Wrapper) printingCommand() string {
 	for i, c := range w.commands {
 		if i != w.last && w.mayPrint(i) {
@@ -142,20 +143,20 @@ func (w Wrapper) printingCommand() string {
 	return ""
 }
 
-// mayPrint reports whether a command may print a text that is not known.
+// mayPrint reports whether a command may print unknown text.
 func (w Wrapper) mayPrint(i int) bool {
 	c := w.commands[i]
 	name := programOfWords(c.Words)
-	if name == "" || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // which ends the script
+	if name == "" || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // replaces the script
 		return false
 	}
 	return isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(loudPrograms(), name)
 }
 
-// loudPrograms print what they do, and are of no runtime.
+// loudPrograms returns programs without a runtime that print their progress.
 func loudPrograms() []string { return []string{"git", "curl", "make", "apt-get"} }
 
-// isShellWork reports whether a command does the shell's own work, or passes on what others print.
+// isShellWork reports whether a command does housekeeping or filters the output of others.
 func isShellWork(word string) bool {
 	switch word {
 	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias",
@@ -168,7 +169,7 @@ func isShellWork(word string) bool {
 	return strings.Contains(word, "=")
 }
 
-// says returns the command that prints text; sure is false if only the text around an expansion is the same.
+// says returns the command that prints text; sure is false if the text matches only outside of expansions.
 func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -187,7 +188,7 @@ func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
 	return found, sure, ok
 }
 
-// prints returns the lines that a command writes to the script's stdout, as far as they are known.
+// prints returns the lines that a command writes to the script's stdout. UnknownText marks unknown parts.
 func prints(c cmdline.ShellCommand) []string {
 	if c.Out != cmdline.StreamOut || len(c.Words) == 0 {
 		return nil
@@ -214,7 +215,7 @@ func prints(c cmdline.ShellCommand) []string {
 	return nil
 }
 
-// printsKnown reports whether a command prints the same text whenever it runs.
+// printsKnown reports whether a command always prints the same text.
 func printsKnown(c cmdline.ShellCommand) bool {
 	lines := prints(c)
 	return lines != nil && !slices.ContainsFunc(lines, func(line string) bool {
@@ -222,9 +223,9 @@ func printsKnown(c cmdline.ShellCommand) bool {
 	})
 }
 
-// likeText reports whether pattern can result in text; exact, that it must.
+// likeText reports whether pattern can expand to text; exact is set if it always does.
 func likeText(pattern, text string) (exact, same bool) {
-	const fewest = 6 // bytes that must be the same if a part is unknown
+	const fewest = 6 // known bytes that a pattern with unknown parts needs
 	unknown := string(cmdline.UnknownText)
 	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, unknown), unknown)
 	if len(pieces) == 1 {
@@ -245,7 +246,7 @@ func likeText(pattern, text string) (exact, same bool) {
 	return false, false
 }
 
-// merges returns the command that redirects the server's stderr to stdout.
+// merges returns the command that redirects stderr to stdout.
 func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
 	for i, c := range w.commands {
 		whole := len(c.Words) == 0 || slices.Equal(c.Words, []string{"exec"})
@@ -256,7 +257,7 @@ func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
 	return cmdline.ShellCommand{}, false
 }
 
-// culprit returns a likely culprit in the script. The server's author fixes a script, its user the command line.
+// culprit returns a likely culprit in the script. A script is fixed by the server's author, a command line by its user.
 func (w Wrapper) culprit(rule, name, fix string) Recognition {
 	found := Recognition{Culprit: Culprit{Name: name, Confidence: Likely}, Rule: rule}
 	if w.argument {
@@ -267,7 +268,7 @@ func (w Wrapper) culprit(rule, name, fix string) Recognition {
 	return found
 }
 
-// at names the place of a command.
+// at returns the place of a command for messages.
 func (w Wrapper) at(c cmdline.ShellCommand) string {
 	if w.argument {
 		return w.place

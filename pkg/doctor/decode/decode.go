@@ -1,4 +1,4 @@
-// Package decode says what an error message of an MCP client means.
+// Package decode explains error messages of MCP clients.
 package decode
 
 import (
@@ -10,36 +10,35 @@ import (
 	"sync"
 )
 
-// Diagnosis is what a client's error message says about a server: not what the client could not do, but what the
-// server sent.
+// Diagnosis is what the server did to cause a client's error message.
 type Diagnosis struct {
-	// Title says in a few words what happened.
+	// Title is the problem in a few words.
 	Title string `json:"title"`
 	// Observed is what was on the server's stdout, or what happened instead.
 	Observed string `json:"stood"`
-	// Culprit is who most likely did it, nil if the message does not say.
+	// Culprit is the likely source; nil if unknown.
 	Culprit *Culprit `json:"culprit,omitempty"`
-	// Fix is what to do, the surest first.
+	// Fix lists fixes, the most reliable first.
 	Fix []string `json:"fix"`
-	// Checks are the ids of the checks that find it on the server itself.
+	// Checks are the ids of the checks that detect it on the server.
 	Checks []string `json:"checks"`
 
-	http bool // it happens between a client and a server at an address
+	http bool // it applies to HTTP servers
 }
 
-// Culprit is who most likely wrote a text, and how sure that is: certain, likely or generic.
+// Culprit is the likely source of a text, with its confidence: certain, likely or generic.
 type Culprit struct {
 	Name       string `json:"name"`
 	Confidence string `json:"confidence"`
 }
 
-// maxDecoded is how many bytes of a message are read: errors come early.
+// maxDecoded is how many bytes of a message are read.
 const maxDecoded = 16 << 10
 
-// Decode explains a client's error message; ok is false for an unknown one. Messages may be quoted, escaped, and
-// part of other text, as in a log.
+// Decode explains a client's error message; ok is false for an unknown one. The message may be quoted, escaped, or part
+// of a log.
 func Decode(message string) (d Diagnosis, ok bool) {
-	// A log may add escaped quotes.
+	// Logs may escape quotes.
 	text := strings.NewReplacer(`\"`, `"`, `\'`, `'`, "\u201c", `"`, "\u201d", `"`).
 		Replace(message[:min(len(message), maxDecoded)])
 	for _, one := range entries() {
@@ -48,9 +47,9 @@ func Decode(message string) (d Diagnosis, ok bool) {
 		}
 		if match := one.pattern.FindStringSubmatch(text); match != nil {
 			d := one.diagnose(match)
-			next := "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself"
+			next := "run toolx doctor -- COMMAND ARGS… to see the line itself"
 			if d.http {
-				next = "toolx doctor --url URL asks the server itself"
+				next = "run toolx doctor --url URL to examine the server itself"
 			}
 			d.Fix = append(d.Fix, next)
 			return d, true
@@ -64,19 +63,18 @@ func Decode(message string) (d Diagnosis, ok bool) {
 //go:embed messages.txt
 var messagesText string
 
-// entry is a kind of message, a diagnosis that others use, or what is known of who writes a line.
+// entry is a kind of message, a diagnosis shared by others, or a source of lines.
 type entry struct {
 	name         string
 	pattern      *regexp.Regexp
-	use, explain string   // with their arguments
-	begins       []string // how lines begin that the culprit writes
-	// typical are characters at the beginning of lines that the culprit writes more often than others; likelihood is
-	// how sure that is.
+	use, explain string   // a name and its argument
+	begins       []string // the beginnings of the culprit's lines
+	// typical has the characters that most often begin the culprit's lines; likelihood is the confidence of a match.
 	typical, likelihood string
 	Diagnosis
 }
 
-// entries returns all entries in their order.
+// entries returns all entries in order.
 var entries = sync.OnceValue(func() []entry {
 	var all []entry
 	_, text, _ := strings.Cut(strings.ReplaceAll(messagesText, "\n  ", " "), "\n\n")
@@ -117,7 +115,7 @@ var entries = sync.OnceValue(func() []entry {
 	return all
 })
 
-// diagnose returns the diagnosis for a match of the pattern.
+// diagnose returns the diagnosis for the groups of a match.
 func (e entry) diagnose(match []string) Diagnosis {
 	expand := func(text string) string {
 		for i := range 6 {
@@ -147,13 +145,13 @@ func (e entry) diagnose(match []string) Diagnosis {
 	return d
 }
 
-// named returns the diagnosis of the entry with a name; $1 in it is text.
+// named returns the diagnosis of the entry with a name, with text for $1.
 func named(name, text string) Diagnosis {
 	one, _ := first(func(e entry) bool { return e.name == name })
 	return one.diagnose([]string{"", text})
 }
 
-// first returns the first entry for which is holds.
+// first returns the first entry for which is returns true.
 func first(is func(entry) bool) (one entry, found bool) {
 	all := entries()
 	at := slices.IndexFunc(all, is)
@@ -163,7 +161,7 @@ func first(is func(entry) bool) (one entry, found bool) {
 	return all[at], true
 }
 
-// explainers are the functions that entries name.
+// explainers returns the functions that entries refer to.
 func explainers() map[string]func(string) Diagnosis {
 	return map[string]func(string) Diagnosis{
 		"line":      textLine,

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// writerOf returns the diagnosis of a line of which at least the beginning is known: Node shows ten characters. All
-// digits are equal, since versions and dates differ.
+// writerOf returns the diagnosis of a line by its beginning; Node shows ten characters. Digits are ignored, because
+// versions and dates differ.
 func writerOf(snippet string) Diagnosis {
-	const fewest = 4 // bytes that say who wrote them
+	const fewest = 4 // bytes that identify a source
 	like := digitless(colours().ReplaceAllString(snippet, ""))
 	known := func(full string) bool {
 		plain := digitless(full)
@@ -39,7 +39,7 @@ func digitless(text string) string {
 	}, text)
 }
 
-// textLine returns the diagnosis of a line with a known beginning; empty means that it is unknown.
+// textLine returns the diagnosis of a line that begins with snippet; empty means unknown.
 func textLine(snippet string) Diagnosis {
 	if strings.HasPrefix(snippet, "\ufeff") || strings.HasPrefix(snippet, `\ufeff`) {
 		return named("bom", "")
@@ -57,18 +57,18 @@ func textLine(snippet string) Diagnosis {
 	return d.by(writerOf(snippet))
 }
 
-// by completes a diagnosis with the writer of a text, and what that means.
+// by returns d with the culprit, fixes and checks of writer.
 func (d Diagnosis) by(writer Diagnosis) Diagnosis {
 	d.Culprit, d.Fix, d.Checks = writer.Culprit, writer.Fix, writer.Checks
 	return d
 }
 
-// beginningWith returns the diagnosis of a line of which one character is known: the first that a parser refused.
+// beginningWith returns the diagnosis of a line by the first character that a parser rejected.
 func beginningWith(character string) Diagnosis {
 	r, _ := utf8.DecodeRuneInString(escapeOf(character))
 	name := map[rune]string{
 		'ï': "bom", '\ufeff': "bom", 'ÿ': "utf16", 'þ': "utf16", '\x00': "nul", '\x1b': "coloured",
-		// A Go client shows the first byte of a character: f0 begins emoji, e2 arrows, check marks and boxes.
+		// Go clients show the first byte of a character: f0 begins emoji, e2 arrows, check marks and boxes.
 		utf8.RuneError: "emoji", 'ð': "emoji-byte", 'â': "symbol",
 	}[r]
 	if name != "" {
@@ -77,7 +77,7 @@ func beginningWith(character string) Diagnosis {
 	return plainLetter(r)
 }
 
-// escapeOf returns the character that a message shows escaped.
+// escapeOf unescapes a character.
 func escapeOf(character string) string {
 	if unescaped, err := strconv.Unquote(`"` + strings.ReplaceAll(character, `"`, `\"`) + `"`); err == nil {
 		return unescaped
@@ -85,8 +85,8 @@ func escapeOf(character string) string {
 	return character
 }
 
-// plainLetter returns the diagnosis of a line whose first wrong character is an ordinary one. A bracket begins JSON,
-// so that it may precede the character.
+// plainLetter returns the diagnosis of a line whose first rejected character is an ordinary one. It may follow a
+// bracket, which begins JSON.
 func plainLetter(r rune) Diagnosis {
 	d := named("letter", "")
 	d.Observed = fmt.Sprintf("a line that begins with %q, or with a bracket and then %q", string(r), string(r))
@@ -109,7 +109,8 @@ func plainLetter(r rune) Diagnosis {
 	return d
 }
 
-// endsAt returns the diagnosis of the place at which a parser expected the end; shift is what it counts from.
+// endsAt returns the diagnosis of a line by the position where a parser expected its end; shift is the number of the
+// first position.
 func endsAt(number string, shift int) Diagnosis {
 	at, err := strconv.Atoi(number)
 	at -= shift
@@ -126,7 +127,7 @@ func endsAt(number string, shift int) Diagnosis {
 	return named("trailing", fmt.Sprintf(": the message is %d bytes long", at))
 }
 
-// programNotFound names the program that was not found.
+// programNotFound returns the diagnosis of a missing program.
 func programNotFound(program string) Diagnosis {
 	program = strings.TrimSuffix(program, ":")
 	d := named("program", program)

@@ -1,5 +1,5 @@
-// Package doctortest has what the tests of checks share: it examines scripted servers, and makes evidence of messages
-// and entries without a server.
+// Package doctortest has helpers for tests of checks: it examines scripted servers, and builds evidence without a
+// server.
 package doctortest
 
 import (
@@ -24,11 +24,11 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
-// AsFake is the environment variable that makes a test binary the fake server, for tests that must name the program
-// themselves.
+// AsFake is the environment variable that turns a test binary into the fake server, for tests that choose the program's
+// name.
 const AsFake = "TOOLX_TEST_AS_FAKE"
 
-// Main runs the tests of a package, and returns the exit code for its TestMain.
+// Main runs the tests of a package and returns the exit code for TestMain.
 func Main(m *testing.M) int {
 	if os.Getenv(AsFake) != "" {
 		return fake.Main(os.Args[1:])
@@ -39,16 +39,17 @@ func Main(m *testing.M) int {
 			panic(err)
 		}
 	}
-	// To keep the result, go test would read /proc as often as these tests do. What they run is not Go alone.
+	// Without this log, go test does not cache the results. Caching would read /proc as often as the tests do, and the
+	// tests depend on more than Go code.
 	set("test.testlogfile", "")
-	// Most of the time these tests wait. With one processor, or -test.parallel 1 for an emulator, they run in turn,
-	// since they would miss time limits.
+	// These tests mostly wait. With one CPU, or -test.parallel 1 for an emulator, they run one at a time, because they
+	// would miss time limits.
 	if flag.Lookup("test.parallel").Value.String() != "1" {
 		set("test.parallel", "12")
 	}
 	code := m.Run()
 	fake.Remove()
-	regexp2.StopTimeoutClock() // otherwise it runs until a second after the last match
+	regexp2.StopTimeoutClock() // otherwise it runs for a second after the last match
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -56,34 +57,34 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Options examine fake servers with next to no waiting, one start after the other. The limit is for servers that have
-// much to do on a machine that is busy.
+// Options returns options for fake servers with almost no waiting and one process at a time. The long limit is for busy
+// machines.
 func Options() doctor.Options {
 	return doctor.Options{
 		Limit: 5 * time.Minute, Waits: doctor.Waits{Idle: time.Millisecond, Quiet: time.Millisecond},
 		Busy: func() bool { return true },
 		Environ: append(os.Environ(),
 			AsFake+"=1",
-			"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
+			"GORACE=atexit_sleep_ms=0", // otherwise a program with the race detector takes a second to exit
 		),
 	}
 }
 
-// Impatient examines servers that never answer: two seconds are an age to a fake.
+// Impatient returns options for servers that never respond. Two seconds are long for a fake.
 func Impatient() doctor.Options {
 	options := ImpatientCalls()
 	options.Limit = 2 * time.Second
 	return options
 }
 
-// ImpatientCalls wait for an answer for a short time only.
+// ImpatientCalls returns options with a short timeout for requests.
 func ImpatientCalls() doctor.Options {
 	options := Options()
 	options.Waits.Answer = 300 * time.Millisecond
 	return options
 }
 
-// Server is the entry of a fake server in the given modes.
+// Server returns the entry of a fake server with the given arguments.
 func Server(t testing.TB, args ...string) *config.Server {
 	t.Helper()
 	program, err := fake.Program()
@@ -93,7 +94,7 @@ func Server(t testing.TB, args ...string) *config.Server {
 	return config.AdHoc(append([]string{program}, args...), "", nil)
 }
 
-// ServerAs is Server with the name of another program: the doctor takes it for one of that runtime.
+// ServerAs is Server with another program name, from which the doctor derives the runtime.
 func ServerAs(t testing.TB, name string, args ...string) *config.Server {
 	t.Helper()
 	server := Server(t, args...)
@@ -101,7 +102,7 @@ func ServerAs(t testing.TB, name string, args ...string) *config.Server {
 		name += ".exe"
 	}
 	alias := filepath.Join(t.TempDir(), name)
-	if err := os.Link(server.Command, alias); err != nil { // as from another file system
+	if err := os.Link(server.Command, alias); err != nil { // for example on another file system
 		program, err := os.ReadFile(server.Command)
 		if err != nil {
 			t.Fatal(err)
@@ -112,13 +113,13 @@ func ServerAs(t testing.TB, name string, args ...string) *config.Server {
 	return server
 }
 
-// Examine gathers the evidence about one fake server in the given modes.
+// Examine gathers the evidence about one fake server with the given arguments.
 func Examine(t testing.TB, options doctor.Options, args ...string) *evidence.Fleet {
 	t.Helper()
 	return doctor.Examine(context.Background(), nil, []*config.Server{Server(t, args...)}, options)
 }
 
-// Findings are those of one check; it must have been asked.
+// Findings returns the findings of one check, which must have run.
 func Findings(t testing.TB, report *doctor.Report, id string) []check.Finding {
 	t.Helper()
 	i := slices.IndexFunc(report.Checks, func(r check.CheckResult) bool { return r.ID == id })
@@ -137,7 +138,7 @@ func Findings(t testing.TB, report *doctor.Report, id string) []check.Finding {
 	return found
 }
 
-// IDs lists the ids of what matters at least as much as severity, each once.
+// IDs lists the distinct ids of findings of at least a severity.
 func IDs(report *doctor.Report, severity check.Severity) string {
 	var ids []string
 	for _, finding := range report.Findings {
@@ -148,12 +149,12 @@ func IDs(report *doctor.Report, severity check.Severity) string {
 	return strings.Join(ids, " ")
 }
 
-// Text is everything that a finding says, for looking for words.
+// Text returns all text of a finding.
 func Text(f check.Finding) string {
 	return strings.Join(slices.Concat([]string{f.Title, f.Evidence}, f.Notes, f.Fix, f.Breaks), "\n")
 }
 
-// Summary is a report in the words of a failing test.
+// Summary returns a report for the message of a failing test.
 func Summary(report *doctor.Report) string {
 	var lines []string
 	for _, f := range report.Findings {
@@ -163,13 +164,13 @@ func Summary(report *doctor.Report) string {
 	return strings.Join(lines, "\n")
 }
 
-// Ask is the question of a check about one server.
+// Ask returns the function of a check.
 func Ask(id string) func(*evidence.Evidence) []check.Finding {
 	one, _ := doctor.Find(id)
 	return one.Ask
 }
 
-// Judge asks the checks of groups alone.
+// Judge runs the checks of groups.
 func Judge(fleet *evidence.Fleet, groups ...check.Group) *doctor.Report {
 	var selection doctor.Selection
 	for _, one := range Checks(groups...) {
@@ -178,12 +179,12 @@ func Judge(fleet *evidence.Fleet, groups ...check.Group) *doctor.Report {
 	return doctor.Judge(fleet, selection)
 }
 
-// JudgeOnly asks the checks of these ids about one server.
+// JudgeOnly runs checks by id on one server.
 func JudgeOnly(e *evidence.Evidence, ids ...string) *doctor.Report {
 	return doctor.Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, doctor.Selection{Only: ids})
 }
 
-// Checks are those of groups, in the order of judging.
+// Checks returns the checks of groups in order.
 func Checks(groups ...check.Group) []check.Check {
 	return slices.DeleteFunc(slices.Clone(doctor.Checks()),
 		func(one check.Check) bool { return !slices.Contains(groups, one.Group) })

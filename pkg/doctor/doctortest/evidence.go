@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Evidence is that of a clean run alone.
+// Evidence returns evidence with only a clean run.
 func Evidence(run *evidence.Run) *evidence.Evidence {
 	run.Name = "clean"
 	if run.Marks == nil {
@@ -24,7 +24,7 @@ func Evidence(run *evidence.Run) *evidence.Evidence {
 	return &evidence.Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
 }
 
-// Captured is the evidence of a clean run of a server for Node with these events.
+// Captured returns the evidence of a Node server's clean run with these events.
 func Captured(events ...exec.Event) *evidence.Evidence {
 	return &evidence.Evidence{
 		Server: &config.Server{Name: "x", Command: "node", Args: []string{"server.js"}},
@@ -32,14 +32,14 @@ func Captured(events ...exec.Event) *evidence.Evidence {
 	}
 }
 
-// Polluted is a line on stdout before the first answer.
+// Polluted returns a line on stdout before the first response.
 func Polluted(class wire.Class, number int, text string) wire.PollutedLine {
 	return wire.PollutedLine{
 		Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: wire.PhaseStart,
 	}
 }
 
-// Exchange is a request with its result or error, or with no answer where both are empty.
+// Exchange returns a request with a result or error, or without a response if both are empty.
 func Exchange(method, params, result, failure string) *evidence.Exchange {
 	x := &evidence.Exchange{
 		Method: method, ID: "1", Took: time.Millisecond,
@@ -57,7 +57,7 @@ func Exchange(method, params, result, failure string) *evidence.Exchange {
 	return x
 }
 
-// Listing is the evidence of a server that lists these definitions.
+// Listing returns the evidence of a server with these tool definitions.
 func Listing(revision string, definitions ...string) *evidence.Evidence {
 	const initialized = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},` +
 		`"serverInfo":{"name":"files","version":"1"}}`
@@ -70,7 +70,7 @@ func Listing(revision string, definitions ...string) *evidence.Evidence {
 	}
 }
 
-// Answer is a request with its result.
+// Answer returns a request with its result.
 func Answer(method, params, result string) *evidence.Exchange {
 	return &evidence.Exchange{
 		Method: method,
@@ -80,12 +80,12 @@ func Answer(method, params, result string) *evidence.Exchange {
 	}
 }
 
-// Call is a call of a tool with its result.
+// Call returns a tool call with its result.
 func Call(tool, result string) *evidence.Exchange {
 	return Answer("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool), result)
 }
 
-// File makes a file of a test, with the folders above it.
+// File writes a file, creating its folders.
 func File(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -100,7 +100,7 @@ func File(t testing.TB, path, text string, mode os.FileMode) string {
 	return path
 }
 
-// Config loads a config of the given text, as a user's file.
+// Config loads a config with the given text.
 func Config(t testing.TB, text string) *config.Config {
 	t.Helper()
 	file := File(t, filepath.Join(t.TempDir(), "toolx.yaml"), text, 0o600)
@@ -111,7 +111,7 @@ func Config(t testing.TB, text string) *config.Config {
 	return loaded
 }
 
-// Entries is what is known of a config's servers without starting them.
+// Entries returns the evidence of a config's servers without starting them.
 func Entries(t testing.TB, text string, environ ...string) *evidence.Fleet {
 	t.Helper()
 	loaded := Config(t, text)
@@ -124,7 +124,7 @@ func Entries(t testing.TB, text string, environ ...string) *evidence.Fleet {
 	return fleet
 }
 
-// Command is what is known of a command line without starting it.
+// Command returns the evidence of a command line without starting it.
 func Command(t testing.TB, environ []string, words ...string) *evidence.Evidence {
 	t.Helper()
 	server := config.AdHoc(words, "", nil)

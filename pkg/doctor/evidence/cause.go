@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Cause returns why there is no session with the server, why it ended, or why it refuses to list its tools, as far as
-// its output says so; nil if it does not, or if nothing of that happened.
+// Cause returns the cause in the server's output for a failed start, an early exit or an error from tools/list; nil if
+// there is no failure or no known cause.
 func (e *Evidence) Cause() *cause.Cause {
 	if e.Local() == nil || e.Clean == nil {
 		return nil
@@ -37,8 +37,8 @@ func (e *Evidence) Cause() *cause.Cause {
 	})
 }
 
-// lateCause returns what a silent server could not reach, as it says only after it was given up: clients of databases
-// wait for half a minute too. It is nil if the server says nothing of that.
+// lateCause returns the backend that a silent server could not reach, if it reports that only after it timed out:
+// database clients wait for half a minute too.
 func (e *Evidence) lateCause(failure *diagnose.Failure) *cause.Cause {
 	closed := e.Clean.StdinClosed()
 	if failure.Ending != diagnose.EndingSilent || closed.IsZero() {
@@ -57,23 +57,23 @@ func (e *Evidence) lateCause(failure *diagnose.Failure) *cause.Cause {
 	return nil
 }
 
-// FailsOnStdout reports whether the line that says why the server failed to start is one that it wrote to stdout.
+// FailsOnStdout reports whether the server printed the cause of its failed start to stdout.
 func (e *Evidence) FailsOnStdout() bool {
 	return !e.Handshaken() && slices.ContainsFunc(EventsOf[wire.PollutedLine](e.Clean),
 		func(line wire.PollutedLine) bool { return e.SaysCause(string(line.Text)) })
 }
 
-// SaysCause reports whether a line of output is the one that says why the server failed to start. A finding about the
-// failure quotes it.
+// SaysCause reports whether a line of output is the cause of a failed start, which the finding about the failure
+// quotes.
 func (e *Evidence) SaysCause(line string) bool {
 	c := e.Cause()
 	return c != nil && !e.Handshaken() && c.Line != "" && strings.TrimSpace(line) == strings.TrimSpace(c.Line)
 }
 
-// failed returns how the session, or the server after it, came to its end unasked; nil if it did not.
+// failed returns the failure of the start or of the server during the session, or nil.
 func (e *Evidence) failed() *diagnose.Failure { return cmp.Or(e.Clean.Failure, e.Clean.Died()) }
 
-// output returns what the server wrote before it failed.
+// output returns the server's output before it failed.
 func (e *Evidence) output() (written cause.Output, failed bool) {
 	failure := e.failed()
 	if failure != nil && failure.Ending != diagnose.EndingNotFound && failure.Ending != diagnose.EndingNotStarted {
@@ -93,7 +93,7 @@ func (e *Evidence) output() (written cause.Output, failed bool) {
 	return written, true
 }
 
-// RefusedList returns the tools/list that the server answered with an error, or nil.
+// RefusedList returns the tools/list to which the server responded with an error, or nil.
 func (e *Evidence) RefusedList() *Exchange {
 	if x := e.Clean.Exchange("tools/list", 0); x.Answered() && x.Error != nil {
 		return x
@@ -101,7 +101,8 @@ func (e *Evidence) RefusedList() *Exchange {
 	return nil
 }
 
-// EngineMismatch returns the server's package, if the Node that runs it is outside of what the package asks for.
+// EngineMismatch returns the server's package; outside reports whether its engines field excludes the Node that runs
+// it.
 func (e *Evidence) EngineMismatch() (found cmdline.NodePackage, outside bool) {
 	found, ok := e.NodePackage()
 	return found, ok && found.Excludes(e.Node)

@@ -1,5 +1,4 @@
-// Package evidence is what is known of a server that the doctor examines: what it was asked,
-// what it did, and how that is shown. Checks read it; package doctor gathers it.
+// Package evidence records what a server was sent and what it did. Package doctor gathers it, and checks read it.
 package evidence
 
 import (
@@ -20,67 +19,63 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Fleet is the evidence about all servers together, and the config.
+// Fleet is the evidence about all servers and the config.
 type Fleet struct {
 	Config *config.Config // nil for a server given on the command line
-	// Survey is what other clients' files show; nil where they were not asked for.
+	// Survey is what other clients' files contain; nil if they were not requested.
 	Survey *config.Survey
-	// ConfigErr is why the config could not be loaded, nil where it was.
+	// ConfigErr is why the config could not be loaded, or nil.
 	ConfigErr error
 	Servers   []*Evidence
-	// Pinned is as in Options.
+	// Pinned are the tools in the baseline; nil without one.
 	Pinned Pins
 }
 
-// Evidence is everything that is known of one server.
+// Evidence is everything known about one server.
 type Evidence struct {
 	Server *config.Server
-	// Launch is the entry with its variables expanded; nil where that failed with LaunchErr.
+	// Launch is the entry with its variables expanded; nil if that failed with LaunchErr.
 	Launch    *config.Resolved
 	LaunchErr error
-	// Config is the file that names the server; nil where none does.
+	// Config is the config of the server; nil for a command line.
 	Config *config.Config
-	// Node is the version that the node which runs the server gives itself
-	// ("v22.1.0"), empty for other servers and where it did not say.
+	// Node is the version of the Node that runs the server ("v22.1.0"); empty for other servers and if unknown.
 	Node string
 
-	Clean *Run // nil where no process was started
-	Probe *Run // nil where it was not made
-	// Again is a further probing run, without the questions that ended or silenced
-	// the first; nil where that was not needed.
+	Clean *Run // nil if no process was started
+	Probe *Run // nil if it did not take place
+	// Again is a second probing run without the requests that ended or silenced the first; nil if it was not needed.
 	Again *Run
-	// Buffers reports whether the server answers only because this environment has PYTHONUNBUFFERED.
+	// Buffers reports whether the server responds only because this environment has PYTHONUNBUFFERED.
 	Buffers bool
-	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
+	// HTTP is the evidence from raw requests to an HTTP server; nil for other servers.
 	HTTP *HTTPEvidence
-	// Calls are the calls that were made, in order, and Calling the runs in which they
-	// were: more than one where a call ended the server.
+	// Calls are the calls in order, and Calling their runs. There are several runs if a call ended the server.
 	Calls   []*CallRun
 	Calling []*Run
-	// CallsAsked reports whether calls were asked for, whether or not there are any.
+	// CallsAsked reports whether calls were requested, even if none was possible.
 	CallsAsked bool
 	// Safe is Options.Safe.
 	Safe bool
 
-	// Duration is how long gathering took.
+	// Duration is how long the examination took.
 	Duration time.Duration
-	// Cut reports whether the time was up, or the user gave up, before all was gathered:
-	// what is missing then says nothing about the server.
+	// Cut reports whether a time limit or the user ended the examination. Missing evidence then proves nothing.
 	Cut bool
 
-	// Finds reports whether another check finds something in the same evidence; Judge sets it.
+	// Finds reports whether another check has findings about the same evidence; Judge sets it.
 	Finds func(id string) bool
-	// Offered are the tools of the clean run's session, where Options.Safe asks for them.
+	// Offered are the tools of the clean run's session if Options.Safe is set.
 	Offered []*exec.Tool
 
 	Kept
 }
 
-// Kept is what checks have read out of evidence, once for all of them, by its type.
-// Evidence belongs to one goroutine once it is gathered, so nothing needs to be guarded.
+// Kept caches values that several checks derive from evidence, by type. Only one goroutine uses it, after the evidence
+// is complete.
 type Kept struct{ values map[reflect.Type]any }
 
-// Once returns what read made when it was first asked for.
+// Once returns the cached value of a type, which read makes on the first call.
 func Once[T any](k *Kept, read func() T) T {
 	of := reflect.TypeFor[T]()
 	if _, known := k.values[of]; !known {
@@ -93,61 +88,60 @@ func Once[T any](k *Kept, read func() T) T {
 	return k.values[of].(T)
 }
 
-// Run is one start of the server, until its process ends.
+// Run is one process of the server, from its start to its end, or one series of HTTP requests.
 type Run struct {
 	Name  string // "clean", "calls" or "probing"
 	Began time.Time
-	// Events are all that happened, in order.
+	// Events are all events in order, within the limits of Recorder.
 	Events []exec.Event
-	// Exchanges are the requests with their answers, in the order of sending.
+	// Exchanges are the requests with their responses, in the order of sending.
 	Exchanges []*Exchange
-	// Failure is why there is no session, nil where there is one.
+	// Failure is why no session was opened; nil if one was.
 	Failure *diagnose.Failure
-	// Ended is how the server ended before it was asked to, nil where it did not.
+	// Ended is how the server ended before it was asked to; nil if it did not.
 	Ended *diagnose.Failure
-	// Protocol is the agreed revision, empty where there is none.
+	// Protocol is the negotiated revision; empty without a session.
 	Protocol string
-	// Queued is how long the server's processes had waited for a processor by the time that there was a session: the
-	// machine was busy. Zero where the system does not say.
+	// Queued is how long the server's processes waited for a CPU before the session was open, which shows that the
+	// machine was busy. Zero if the system does not report it.
 	Queued time.Duration
 	// Listening are the sockets on which the server's processes accept connections: "0.0.0.0:3000 (pid 12)".
 	Listening []string
-	// Tree are the processes that the server consists of, the one that was started
-	// first; nil where the system does not say.
+	// Tree are the server's processes, with the one that toolx started first; nil if the system does not report them.
 	Tree []procs.Process
-	// Orphans are processes that outlived the server, in the order of their numbers.
+	// Orphans are processes that outlived the server, ordered by pid.
 	Orphans []Orphan
-	// StderrLines and StderrBytes count all of stderr; Events keep its beginning.
+	// StderrLines and StderrBytes count all of stderr; Events contains only its beginning.
 	StderrLines int
 	StderrBytes int64
-	// Marks are the times of what the doctor did besides requests: "garbage", "notification", "burst", "burst-end",
-	// "terminate", and what came of that: "terminated" or "survived".
+	// Marks are the times of the doctor's steps: "garbage", "notification", "burst", "burst-end" and "terminate", and
+	// of their outcomes, "ready", "terminated" and "survived".
 	Marks map[string]time.Time
-	// Pending are bytes of stdout that still waited for a newline when the time was up.
+	// Pending are bytes of stdout without a newline at the end of the run.
 	Pending []byte
-	// Foreign is how many lines of stdout held no message, those that Events do not
-	// keep included; Flood is the longest stretch of them.
+	// Foreign counts the lines of stdout without a message, including those that Events lacks; Flood is the longest
+	// sequence of them.
 	Foreign int
 	Flood   Flood
 
 	Kept
 }
 
-// Exchange is one request and its answer.
+// Exchange is one request and its response.
 type Exchange struct {
 	Method string
 	ID     string          // as JSON
 	Sent   json.RawMessage // the whole request
 	At     time.Time
-	// Frame is the whole answer, nil where none came; Result and Error are cut from it.
+	// Frame is the whole response, or nil; Result and Error are parts of it.
 	Frame  json.RawMessage
 	Result json.RawMessage
 	Error  json.RawMessage
-	Line   int // of stdout, of the answer
+	Line   int // of the response, on stdout
 	Took   time.Duration
-	// Late reports whether the answer came when it was no longer waited for.
+	// Late reports whether the response came after the request had timed out.
 	Late bool
-	// status is that of HTTP, of a server that is reached by it and answered.
+	// status is the HTTP status of the response, or 0.
 	status int
 }
 
@@ -162,14 +156,14 @@ type Recorder struct {
 	flood       floodMeter
 }
 
-// The bounds on what a run keeps. A flood is proved by its count, not its bytes.
+// Limits on the events of a run. A flood is proved by its count, not by its contents.
 const (
 	maxEvents   = 50_000
 	maxPolluted = 2_000
 	maxStderr   = 5_000
 )
 
-// Record keeps an event, unless there are too many of its kind.
+// Record keeps an event unless there are too many of its kind.
 func (r *Recorder) Record(event exec.Event) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -192,8 +186,8 @@ func (r *Recorder) Record(event exec.Event) {
 	}
 }
 
-// Run makes the run of what was recorded. It begins when the server's process starts: what a process says of its own
-// age is then on the same scale as all other times. Of a server that toolx does not start, it begins at began.
+// Run returns the recorded run. It begins when the process starts, so that times agree with the lifetime of the
+// process. The run of a server that toolx does not start begins at began.
 func (r *Recorder) Run(name string, began time.Time) *Run {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -211,7 +205,7 @@ func (r *Recorder) Run(name string, began time.Time) *Run {
 	}
 }
 
-// ExchangesOf pairs requests with their answers.
+// ExchangesOf pairs requests with their responses.
 func ExchangesOf(events []exec.Event) []*Exchange {
 	var list []*Exchange
 	open := make(map[string]*Exchange)
@@ -221,7 +215,7 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 			if e.ID == "" || e.Method == "" {
 				continue
 			}
-			// HTTP sends a request again after a 401 or a 429: it is still one.
+			// HTTP repeats a request after a 401 or 429. It is still one exchange.
 			if before := open[e.ID]; before != nil && before.Frame == nil && bytes.Equal(before.Sent, e.Bytes) {
 				continue
 			}
@@ -252,27 +246,27 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 	return list
 }
 
-// PlainID is an id as toolx sent it, whatever the JSON type in which it came back.
+// PlainID returns an id as toolx sent it, even if the response has another JSON type.
 func PlainID(id string) string { return strings.TrimSuffix(strings.Trim(id, `"`), ".0") }
 
-// Head is what distinguishes one message from another.
+// Head has the members that identify a message.
 type Head struct {
 	ID, Method  string
 	Result, Err json.RawMessage
-	NullError   bool // there was an "error": null beside the result, which counts as no error
+	NullError   bool // it has "error": null, which counts as no error
 }
 
-// NamesRequest reports whether an answer has an id. A session matches an answer with a null id to the only
-// request that waits; for the doctor it may be the answer to a line of garbage.
+// NamesRequest reports whether a response has an id. A session matches a null id to the only pending request, but for
+// the doctor it may be the response to an invalid line.
 func (h Head) NamesRequest() bool { return h.ID != "" && h.ID != "null" }
 
-// ReadHead reads the members of a message that say what it is.
+// ReadHead reads the head of a message.
 func ReadHead(frame []byte) Head {
 	m := wire.Read(frame)
 	return Head{string(m.ID), m.Method, m.Result, m.Err, m.NullError}
 }
 
-// Exchange returns the nth request of a method, from 0, or nil.
+// Exchange returns the nth request of a method, counted from 0, or nil.
 func (r *Run) Exchange(method string, n int) *Exchange {
 	if list := r.Asked(method); n < len(list) {
 		return list[n]
@@ -280,7 +274,7 @@ func (r *Run) Exchange(method string, n int) *Exchange {
 	return nil
 }
 
-// EventsOf returns the events of one type, in order; none of a nil run.
+// EventsOf returns the events of one type in order. A nil run has none.
 func EventsOf[T exec.Event](r *Run) []T {
 	if r == nil {
 		return nil
@@ -294,7 +288,7 @@ func EventsOf[T exec.Event](r *Run) []T {
 	return found
 }
 
-// Runs returns the runs that were made, in order.
+// Runs returns all runs in order.
 func (e *Evidence) Runs() []*Run {
 	return slices.DeleteFunc(append(e.Sessions(), e.Probe, e.Again), func(r *Run) bool { return r == nil })
 }
@@ -308,7 +302,7 @@ func (r *Run) Stderr() string {
 	return text.String()
 }
 
-// Exit returns how the run's process ended, or nil if it was not seen to end.
+// Exit returns how the run's process exited, or nil if unknown.
 func (r *Run) Exit() *wire.ProcessExited {
 	exits := EventsOf[wire.ProcessExited](r)
 	if len(exits) == 0 {
@@ -320,16 +314,16 @@ func (r *Run) Exit() *wire.ProcessExited {
 // Since returns the milliseconds from the run's beginning to at.
 func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Began)) }
 
-// Handshaken reports whether the clean run has a session.
+// Handshaken reports whether the clean run opened a session.
 func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
 
-// listing is what the clean run's first tools/list was answered with.
+// listing is the response to the clean run's first tools/list.
 type listing struct {
 	pages []*Exchange
 	tools []json.RawMessage
 }
 
-// listing reads the answers to the clean run's first tools/list, once; the second one is for comparison.
+// listing reads and caches the pages of the clean run's first tools/list. The second list is for comparison.
 func (e *Evidence) listing() listing {
 	return Once(&e.Kept, func() (all listing) {
 		for _, x := range e.Clean.Asked("tools/list") {
@@ -351,15 +345,14 @@ func (e *Evidence) listing() listing {
 	})
 }
 
-// Tools returns the tool definitions of the clean run as the server sent them, all pages; listed is false
-// if tools/list was not answered.
+// Tools returns the clean run's raw tool definitions from all pages; listed is false if tools/list got no result.
 func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
 	all := e.listing()
 	return all.tools, len(all.pages) > 0
 }
 
-// Listing returns the answered pages of the clean run's first tools/list.
+// Listing returns the pages of the clean run's first tools/list.
 func (e *Evidence) Listing() []*Exchange { return e.listing().pages }
 
-// ContinuesPage reports whether a tools/list asked for a further page.
+// ContinuesPage reports whether a tools/list request has a cursor.
 func ContinuesPage(x *Exchange) bool { return MemberAt(x.Sent, "params", "cursor") != nil }

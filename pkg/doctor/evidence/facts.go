@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Died returns how the run's process ended unasked, or nil.
+// Died returns how the run's process exited before it was asked to, or nil.
 func (r *Run) Died() *diagnose.Failure {
 	if r == nil || r.Ended == nil || r.Ended.Ending != diagnose.EndingExited &&
 		r.Ended.Ending != diagnose.EndingKilled {
@@ -24,7 +24,7 @@ func (r *Run) Died() *diagnose.Failure {
 	return r.Ended
 }
 
-// PID returns the process number of the run's server, or zero.
+// PID returns the pid of the run's server, or zero.
 func (r *Run) PID() int { return first[wire.ProcessStarted](r).PID }
 
 // StdinClosed returns when toolx closed the server's stdin, or the zero time.
@@ -38,8 +38,8 @@ func first[T exec.Event](r *Run) (event T) {
 	return event
 }
 
-// Shutdown returns how long the process lived after its stdin was closed, and how it ended. ok is false if
-// it ended earlier or was not seen to end.
+// Shutdown returns how long the process ran after its stdin was closed, and how it exited. ok is false if it exited
+// earlier or its exit is unknown.
 func (r *Run) Shutdown() (took time.Duration, exit *wire.ProcessExited, ok bool) {
 	exit, closed := r.Exit(), r.StdinClosed()
 	started := first[wire.ProcessStarted](r).At
@@ -49,18 +49,18 @@ func (r *Run) Shutdown() (took time.Duration, exit *wire.ProcessExited, ok bool)
 	return max(0, started.Add(exit.Lived).Sub(closed)), exit, true
 }
 
-// Answered reports whether a request got its answer while the doctor waited for it.
+// Answered reports whether a request got its response in time.
 func (x *Exchange) Answered() bool { return x != nil && x.Frame != nil && !x.Late }
 
-// Refused reports whether the HTTP status refused a request, without an answer of JSON-RPC.
+// Refused reports whether a request got an HTTP error without a JSON-RPC response.
 func (x *Exchange) Refused() bool { return !x.Answered() && x.status >= http.StatusBadRequest }
 
-// Open returns the first request that had no answer at a time, or nil.
+// Open returns the first request that was pending at a time, or nil.
 func (r *Run) Open(at time.Time) *Exchange {
 	return r.find(func(x *Exchange) bool { return x.Waits(at) })
 }
 
-// After returns the first request of a method that was sent no earlier than a mark, or nil.
+// After returns the first request of a method since a mark, or nil.
 func (r *Run) After(mark, method string) *Exchange {
 	begun, marked := r.Marks[mark]
 	if !marked {
@@ -69,7 +69,7 @@ func (r *Run) After(mark, method string) *Exchange {
 	return r.find(func(x *Exchange) bool { return x.Method == method && !x.At.Before(begun) })
 }
 
-// Asked returns the requests of a method, in order; none of a nil run.
+// Asked returns the requests of a method in order. A nil run has none.
 func (r *Run) Asked(method string) []*Exchange {
 	var list []*Exchange
 	if r == nil {
@@ -83,17 +83,16 @@ func (r *Run) Asked(method string) []*Exchange {
 	return list
 }
 
-// Probing returns the run in which the server was probed to the end, or nil.
+// Probing returns the last probing run, or nil.
 func (e *Evidence) Probing() *Run { return cmp.Or(e.Again, e.Probe) }
 
-// Initialized returns the clean run's initialize, or nil. It may be answered even though there is no session.
+// Initialized returns the clean run's initialize request, or nil. It may have a response even if there is no session.
 func (e *Evidence) Initialized() *Exchange { return e.Clean.Exchange("initialize", 0) }
 
-// Modern reports whether the clean run is one of a revision without a handshake.
+// Modern reports whether the clean run negotiated a revision without a handshake.
 func (e *Evidence) Modern() bool { return e.Clean != nil && e.Clean.Protocol >= ModernRevision }
 
-// Capability returns what the server declared under a name, or nil; known is false if the server declared
-// no capabilities at all.
+// Capability returns a declared capability, or nil; known is false if the server did not declare any capabilities.
 func (e *Evidence) Capability(name string) (declared json.RawMessage, known bool) {
 	var source json.RawMessage
 	if x := e.Initialized(); x.Answered() {
@@ -105,7 +104,7 @@ func (e *Evidence) Capability(name string) (declared json.RawMessage, known bool
 	return MemberAt(source, "capabilities", name), source != nil
 }
 
-// MemberAt follows member names into nested objects; nil if one of them is missing.
+// MemberAt follows member names into nested objects. It returns nil if one is missing.
 func MemberAt(value json.RawMessage, names ...string) json.RawMessage {
 	for _, name := range names {
 		value = rawjson.Get(value, name)
@@ -113,7 +112,7 @@ func MemberAt(value json.RawMessage, names ...string) json.RawMessage {
 	return value
 }
 
-// Members returns the members of an object by name. Of several with one name the last counts.
+// Members returns the members of an object by name. The last of several duplicates counts.
 func Members(object json.RawMessage) map[string]json.RawMessage {
 	members := make(map[string]json.RawMessage)
 	for member := range rawjson.Each(object) {
@@ -125,16 +124,16 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 // IsObject reports whether text is a JSON object.
 func IsObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// MethodNotFound is the code of an error about a method that the server does not have (JSON-RPC 2.0 §5.1).
+// MethodNotFound is the error code for an unknown method (JSON-RPC 2.0 §5.1).
 const MethodNotFound = -32601
 
-// ErrorCode returns the code of a JSON-RPC error; ok is false if it has no integer.
+// ErrorCode returns the code of a JSON-RPC error; ok is false if it is not an integer.
 func ErrorCode(failure json.RawMessage) (code int64, ok bool) {
 	raw := MemberAt(failure, "code")
 	return code, raw != nil && json.Unmarshal(raw, &code) == nil
 }
 
-// SupportedVersions returns the revisions that a result of server/discover names; nil if it is not one.
+// SupportedVersions returns the revisions in a result of server/discover; nil if the result is invalid.
 func SupportedVersions(result json.RawMessage) []string {
 	var versions []string
 	if json.Unmarshal(MemberAt(result, "supportedVersions"), &versions) != nil {
@@ -143,7 +142,7 @@ func SupportedVersions(result json.RawMessage) []string {
 	return versions
 }
 
-// Outcome says in a few words what became of a request.
+// Outcome describes the response to a request.
 func (x *Exchange) Outcome() string {
 	code, coded := int64(0), false
 	if x != nil {
@@ -168,7 +167,7 @@ func (x *Exchange) Outcome() string {
 	return "was answered with a result"
 }
 
-// Waited says how long the doctor waited for a request that was not answered.
+// Waited returns " in" and the time limit for a request without a response, and otherwise nothing.
 func Waited(x *Exchange) string {
 	if x.Answered() || x.Late || x.Refused() {
 		return ""
@@ -176,7 +175,7 @@ func Waited(x *Exchange) string {
 	return " in " + Milliseconds(AnswerLimit)
 }
 
-// LastWords returns the last output of a server that ended, a note for each line.
+// LastWords returns the last output of a server that exited, one note per line.
 func LastWords(died *diagnose.Failure) []string {
 	var notes []string
 	for _, line := range died.Stdout {
@@ -191,7 +190,7 @@ func LastWords(died *diagnose.Failure) []string {
 	return notes
 }
 
-// LastWords is LastWords for a server of this run, which may have sent messages.
+// LastWords is like the function LastWords, but takes protocol messages in this run into account.
 func (r *Run) LastWords(died *diagnose.Failure) []string {
 	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[wire.FrameReceived](r)) > 0 {
 		return []string{"it wrote only protocol messages to stdout, and nothing to stderr"}
@@ -199,14 +198,14 @@ func (r *Run) LastWords(died *diagnose.Failure) []string {
 	return LastWords(died)
 }
 
-// FellBeforeHandshake reports whether the server ended because of what the probing run asks before the
-// handshake. The checks of the handshake judge that.
+// FellBeforeHandshake reports whether the server ended on a request that the probing run sends before the handshake.
+// The handshake checks report that.
 func (r *Run) FellBeforeHandshake() bool {
 	_, ready := r.Marks["ready"]
 	return r.Name == "probing" && !ready && r.Exchange("server/discover", 0) != nil
 }
 
-// livedUntilGarbage reports whether the server answered the whole burst of requests before the line that is not JSON.
+// livedUntilGarbage reports whether the server responded to the whole burst of requests before the invalid line.
 func (r *Run) livedUntilGarbage() bool {
 	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
 	answered := 0
@@ -218,14 +217,14 @@ func (r *Run) livedUntilGarbage() bool {
 	return !garbage.IsZero() && answered == BurstSize
 }
 
-// SilentInHandshake reports whether the server did not answer initialize within the time limit.
+// SilentInHandshake reports whether initialize timed out.
 func SilentInHandshake(e *Evidence) bool {
 	failure := e.Clean.Failure
 	return failure != nil && failure.Ending == diagnose.EndingSilent && failure.Waiting == "initialize"
 }
 
-// StartTime returns the time from the start of the clean run's process to its answer to initialize; ok is
-// false if that was not answered in time.
+// StartTime returns the time from the start of the clean run's process to its response to initialize; ok is false if
+// that timed out.
 func StartTime(e *Evidence) (took time.Duration, ok bool) {
 	x := e.Initialized()
 	if !x.Answered() {
@@ -234,8 +233,8 @@ func StartTime(e *Evidence) (took time.Duration, ok bool) {
 	return x.At.Add(x.Took).Sub(e.Clean.Began), true
 }
 
-// SecondStartTime returns the time from the start of the probing run's process to its first answer; ok is false if it
-// gave none.
+// SecondStartTime returns the time from the start of the probing run's process to its first response; ok is false if
+// there was none.
 func SecondStartTime(e *Evidence) (took time.Duration, ok bool) {
 	run := e.Probe
 	if run == nil {
@@ -248,12 +247,12 @@ func SecondStartTime(e *Evidence) (took time.Duration, ok bool) {
 	return x.At.Add(x.Took).Sub(run.Began), true
 }
 
-// ByID returns the request with an id, whatever JSON type the id came back as, or nil.
+// ByID returns the request with the id of a response, whose JSON type may differ, or nil.
 func (r *Run) ByID(id string) *Exchange {
 	return r.find(func(x *Exchange) bool { return x.ID == PlainID(id) })
 }
 
-// find returns the first request for which is holds, or nil.
+// find returns the first request for which is returns true, or nil.
 func (r *Run) find(is func(*Exchange) bool) *Exchange {
 	if at := slices.IndexFunc(r.Exchanges, is); at >= 0 {
 		return r.Exchanges[at]
@@ -261,7 +260,7 @@ func (r *Run) find(is func(*Exchange) bool) *Exchange {
 	return nil
 }
 
-// AfterGivingUp says how long after its cancellation a request was answered.
+// AfterGivingUp describes how long after its cancellation a request got a response.
 func (r *Run) AfterGivingUp(x *Exchange) string {
 	for _, sent := range EventsOf[wire.FrameSent](r) {
 		if sent.Method == "notifications/cancelled" &&
@@ -272,7 +271,7 @@ func (r *Run) AfterGivingUp(x *Exchange) string {
 	return "after its time limit"
 }
 
-// Waits reports whether the request was sent, and not answered, at a time.
+// Waits reports whether the request was pending at a time.
 func (x *Exchange) Waits(at time.Time) bool {
 	return !x.At.After(at) && (x.Frame == nil || x.At.Add(x.Took).After(at))
 }

@@ -7,15 +7,15 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Flood is the longest stretch of stdout without a message on it: lines that a client must read, and throw away, before
-// it sees its next answer. It counts what the events of a run do not keep.
+// Flood is the longest sequence of lines on stdout without a message, all of which a client must read before the next
+// response. It includes lines that are not in the run's events.
 type Flood struct {
 	Lines int
 	Bytes int64
-	Over  time.Duration // from the stretch's first line to its last
+	Over  time.Duration // from the first line to the last
 }
 
-// PerSecond is the stretch's rate in bytes; zero for a stretch of one moment.
+// PerSecond returns the rate in bytes; zero if Over is zero.
 func (f Flood) PerSecond() float64 {
 	if f.Over <= 0 {
 		return 0
@@ -23,11 +23,11 @@ func (f Flood) PerSecond() float64 {
 	return float64(f.Bytes) / f.Over.Seconds()
 }
 
-// floodMeter measures stretches as they come.
+// floodMeter finds the longest sequence in a stream of events.
 type floodMeter struct {
 	current, longest Flood
 	began            time.Time
-	all              int // foreign lines of the whole run
+	all              int // lines without a message in the whole run
 }
 
 func (m *floodMeter) count(event exec.Event) {
@@ -40,7 +40,7 @@ func (m *floodMeter) count(event exec.Event) {
 		}
 		m.all++
 		if e.Class == wire.ClassTooLong {
-			return // one line that is too long is no flood
+			return // a single long line is not a flood
 		}
 		if m.current.Lines == 0 {
 			m.began = e.At

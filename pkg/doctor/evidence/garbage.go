@@ -10,12 +10,12 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// FellToGarbage reports whether the server answered the whole burst of requests before the line that is not JSON, and
-// did not end of something that it names and that has nothing to do with the line.
+// FellToGarbage reports whether the server handled the whole burst of requests and then, apparently because of the
+// invalid line, ended or stopped responding.
 func (r *Run) FellToGarbage() bool { return r.livedUntilGarbage() && !r.DiedOfSurroundings() }
 
-// DiedOfSurroundings reports whether a server's last words blame what is outside of it, such as its database: those
-// that came after the line that is not JSON, or if there are none, earlier ones that speak of a failure.
+// DiedOfSurroundings reports whether the server's last output blames something external, such as its database: the
+// output after the invalid line, or if there is none, earlier lines about a failure.
 func (r *Run) DiedOfSurroundings() bool {
 	died := r.Died()
 	if died == nil {
@@ -37,12 +37,12 @@ func (r *Run) DiedOfSurroundings() bool {
 	return (cause.NetworkHint(said) != "" || surroundings().MatchString(said)) && !parsing().MatchString(said)
 }
 
-// failing matches a line that speaks of a failure.
+// failing matches lines about a failure.
 var failing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)error|exception|fail|refus|unable|can(no|')t|could not|couldn't|lost|fatal|\bE[A-Z]{5,}\b`)
 })
 
-// surroundings matches what servers say whose database or other backend failed, beside the words of a network.
+// surroundings matches messages about a failed database or other backend that are not network errors.
 var surroundings = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(E(CONNABORTED|ADDRINUSE|ACCES|NOENT|MFILE)|connect(ion|ing|ed)?|reconnect\w*|disconnect\w*|` +
 		`unreachable|database|mysql|postgres\w*|mongo\w*|redis|sqlite|elasticsearch|kafka|rabbitmq|amqp|mqtt|broker|` +
@@ -51,7 +51,7 @@ var surroundings = sync.OnceValue(func() *regexp.Regexp {
 		`no space left)`)
 })
 
-// parsing matches what servers say that fail at a line which is not JSON.
+// parsing matches messages about a line that is not JSON.
 var parsing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)json|pars(e|er|ing)\b|unexpected (token|character|end)|unrecognized token|` +
 		`invalid (character|literal|message|request)|syntax ?error|expecting value|expected (ident|value)|` +

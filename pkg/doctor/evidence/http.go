@@ -25,7 +25,7 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || address != nil && address.IsLoopback()
 }
 
-// EndpointEvent is the first event of the older HTTP with SSE, false where there is none.
+// EndpointEvent returns the first event of the older HTTP+SSE transport, or false.
 func (e *Evidence) EndpointEvent() (HTTPEvent, bool) {
 	reply := e.Reply(AskedOldStream)
 	if reply == nil || len(reply.Events) == 0 || reply.Events[0].Name != "endpoint" {
@@ -34,26 +34,25 @@ func (e *Evidence) EndpointEvent() (HTTPEvent, bool) {
 	return reply.Events[0], true
 }
 
-// HTTPEvidence is what raw exchanges over HTTP have shown of a server.
+// HTTPEvidence is the evidence from raw requests to an HTTP server.
 type HTTPEvidence struct {
-	// Replies are the answers to the doctor's questions, by the names of them below; a
-	// question that was not asked has none.
+	// Replies are the responses to raw requests, by the names in asked.go.
 	Replies map[string]*HTTPReply
-	// TLS is what the server offers below HTTP, nil where there is no TLS to look at.
+	// TLS is the server's TLS; nil without TLS.
 	TLS *TLSLook
-	// Exposed says by which address other machines can reach a server whose url is of
-	// this one; empty where they cannot, or where that is not known.
+	// Exposed describes how other machines can reach a server whose URL is a loopback address; empty if they cannot or
+	// if unknown.
 	Exposed string
-	// Login is what is wrong with the documents by which clients log in.
+	// Login lists faults in the documents that clients need to log in.
 	Login []auth.Fault
 }
 
-// OverHTTP reports whether the server is reached by HTTP.
+// OverHTTP reports whether the server uses HTTP.
 func (e *Evidence) OverHTTP() bool {
 	return e.Launch != nil && e.Launch.URL != "" || e.Launch == nil && e.Server.URL != ""
 }
 
-// Reply is the answer to a raw question, nil where there is none.
+// Reply returns the response to a raw request, or nil.
 func (e *Evidence) Reply(name string) *HTTPReply {
 	if e.HTTP == nil {
 		return nil
@@ -61,32 +60,32 @@ func (e *Evidence) Reply(name string) *HTTPReply {
 	return e.HTTP.Replies[name]
 }
 
-// AgreedRaw reports whether the raw handshake came to a session.
+// AgreedRaw reports whether the raw initialize request succeeded.
 func (e *Evidence) AgreedRaw() bool { return e.Reply(AskedInitialize).Result() != nil }
 
-// RevisionRaw is the revision that the raw handshake agreed on, empty where none.
+// RevisionRaw returns the revision that the raw initialize request negotiated, or nothing.
 func (e *Evidence) RevisionRaw() string {
 	return rawjson.Unquote(MemberAt(e.Reply(AskedInitialize).Result(), "protocolVersion"))
 }
 
-// Unreached reports whether there was no answer by HTTP at all.
+// Unreached reports whether no request got an HTTP response.
 func (e *Evidence) Unreached() bool {
 	return !slices.ContainsFunc(EventsOf[wire.HTTPExchange](e.Clean),
 		func(x wire.HTTPExchange) bool { return x.Status != 0 })
 }
 
-// RawID is the id of every raw request: each is alone in its exchange.
+// RawID is the id of every raw request.
 const RawID = 1
 
-// TLSLook is what a server offers that speaks TLS, trusted or not.
+// TLSLook describes a server's TLS, trusted or not.
 type TLSLook struct {
-	// State is the handshake with the newest version that the server has.
+	// State is that of a handshake with the server's newest version.
 	State tls.ConnectionState
-	// Older is a version below 1.2 that the server takes as well, zero for none.
+	// Older is a version below 1.2 that the server accepts too, or zero.
 	Older uint16
 }
 
-// HostPort is where connections to an address go.
+// HostPort returns the host and port of an address.
 func HostPort(address *url.URL) string {
 	port := "80"
 	if address.Scheme == "https" {
@@ -95,15 +94,15 @@ func HostPort(address *url.URL) string {
 	return net.JoinHostPort(address.Hostname(), cmp.Or(address.Port(), port))
 }
 
-// HasCredentials reports whether requests were sent with something to get in by.
+// HasCredentials reports whether requests had credentials.
 func (e *Evidence) HasCredentials() bool {
 	return len(e.Launch.Headers) > 0 || len(e.Launch.HeadersCommand) > 0 ||
 		slices.ContainsFunc(EventsOf[wire.HTTPExchange](e.Clean),
 			func(x wire.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
 }
 
-// Refusal is the header with which the server asked for a login: of a 401, or of any
-// answer that says where its metadata is; nil where there is none.
+// Refusal returns the header of the response that requires a login: a 401, or any response that names resource
+// metadata; nil if there is none.
 func (e *Evidence) Refusal() http.Header {
 	asks := func(status int, header http.Header) bool {
 		return status == http.StatusUnauthorized || strings.Contains(Challenges(header), "resource_metadata")
@@ -121,51 +120,48 @@ func (e *Evidence) Refusal() http.Header {
 	return nil
 }
 
-// OwnExchanges are those of the clean run with the server itself. What gets access tokens
-// asks authorization servers too, which may refuse as well.
+// OwnExchanges returns the clean run's exchanges with the server itself, as opposed to authorization servers.
 func (e *Evidence) OwnExchanges() []wire.HTTPExchange {
 	own := PlainURL(e.Launch.URL)
 	return slices.DeleteFunc(EventsOf[wire.HTTPExchange](e.Clean), func(x wire.HTTPExchange) bool {
-		return x.URL != own && x.Request == 0 // a redirect leads requests elsewhere
+		return x.URL != own && x.Request == 0 // redirected requests have a Request id
 	})
 }
 
-// Challenges are the ways to get access that a refusal names, of which each may have a
-// header of its own (RFC 9110, 11.6.1).
+// Challenges joins the WWW-Authenticate headers, of which there may be several (RFC 9110, 11.6.1).
 func Challenges(header http.Header) string {
 	return strings.Join(header.Values("WWW-Authenticate"), ", ")
 }
 
-// HTTPReply is the answer of one raw exchange.
+// HTTPReply is the response to one raw request.
 type HTTPReply struct {
 	Verb   string
 	URL    *url.URL
 	Status int
 	Header http.Header
-	// Body is its beginning, of a stream too; empty of a GET's stream that is silent.
+	// Body is the beginning of the body or stream.
 	Body []byte
-	// Events are those of a stream, up to the one with the reply.
+	// Events are the events of a stream up to the one with the response.
 	Events []HTTPEvent
-	// Ended reports whether the body came to its end, rather than the doctor's waiting.
+	// Ended reports whether the body was read to its end.
 	Ended bool
-	// Over reports whether the body is larger than maxRawBody, Unpacked that it came as gzip.
+	// Over reports whether the body exceeds MaxRawBody, Unpacked whether it was compressed.
 	Over, Unpacked bool
-	// Took is the time until its head was there. Held says that it came only when the
-	// session was ended, though it had been asked for long before.
+	// Took is the time until its header arrived. Held reports that it arrived only after the session was deleted.
 	Took time.Duration
 	Held bool
-	TLS  *tls.ConnectionState // nil of plain HTTP
-	Sent json.RawMessage      // the message that was posted, nil where none was
+	TLS  *tls.ConnectionState // nil for plain HTTP
+	Sent json.RawMessage      // the posted message, or nil
 }
 
-// HTTPEvent is one event of a stream, as its lines say.
+// HTTPEvent is one server-sent event.
 type HTTPEvent struct {
-	Name string // empty where no line gives one
+	Name string // empty if it has none
 	Data [][]byte
-	Open bool // the stream ended without the empty line that ends an event
+	Open bool // the stream ended before the empty line that ends an event
 }
 
-// MaxRawBody is how many bytes of an answer are read: a raw question's is small, but for a list of tools.
+// MaxRawBody is how many bytes of a response are read. Only lists of tools are large.
 const MaxRawBody = 4 << 20
 
 // AddLine adds a line of a stream to the event.
@@ -180,16 +176,16 @@ func (e *HTTPEvent) AddLine(line []byte) {
 	}
 }
 
-// Text is the whole data of an event.
+// Text returns the data of an event.
 func (e HTTPEvent) Text() []byte { return bytes.Join(e.Data, []byte("\n")) }
 
-// HasReply reports whether an event carries the reply to a raw request.
+// HasReply reports whether an event is the response to a raw request.
 func HasReply(event HTTPEvent) bool {
 	head := ReadHead(event.Text())
 	return PlainID(head.ID) == strconv.Itoa(RawID) && head.Method == ""
 }
 
-// MediaType is what the answer says that it is, without parameters.
+// MediaType returns the Content-Type without parameters.
 func (r *HTTPReply) MediaType() string {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
@@ -198,7 +194,7 @@ func (r *HTTPReply) MediaType() string {
 	return kind
 }
 
-// Message is the JSON-RPC message that the answer carries as its reply, nil where none.
+// Message returns the JSON-RPC response in the body or stream, or nil.
 func (r *HTTPReply) Message() json.RawMessage {
 	if r == nil {
 		return nil
@@ -214,7 +210,7 @@ func (r *HTTPReply) Message() json.RawMessage {
 	return nil
 }
 
-// Result is the result of the reply, nil where there is none.
+// Result returns the result in the JSON-RPC response, or nil.
 func (r *HTTPReply) Result() json.RawMessage {
 	if r == nil || r.Status != http.StatusOK {
 		return nil
@@ -222,10 +218,10 @@ func (r *HTTPReply) Result() json.RawMessage {
 	return ReadHead(r.Message()).Result
 }
 
-// Asked returns what it is the answer to: the method of MCP, or the verb where nothing was posted.
+// Asked returns the MCP method of the request, or the HTTP verb if nothing was posted.
 func (r *HTTPReply) Asked() string { return cmp.Or(ReadHead(r.Sent).Method, r.Verb) }
 
-// Words are the answer in a few words: its status, and what it begins with, most bytes of its body.
+// Words returns the status and the first most bytes of the body.
 func (r *HTTPReply) Words(most int) string {
 	text := r.StatusText()
 	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), most)])), " "); body != "" {
@@ -234,16 +230,16 @@ func (r *HTTPReply) Words(most int) string {
 	return text
 }
 
-// StatusText is the answer's status in words.
+// StatusText returns the status, such as "HTTP 404 Not Found".
 func (r *HTTPReply) StatusText() string {
 	return "HTTP " + strings.TrimSpace(strconv.Itoa(r.Status)+" "+http.StatusText(r.Status))
 }
 
-// PlainURL is an address without its password.
+// PlainURL returns an address without its password.
 func PlainURL(text string) string {
 	address, err := url.Parse(text)
 	if err != nil {
-		return "" // which the checks of the config say
+		return "" // the config checks report it
 	}
 	return address.Redacted()
 }

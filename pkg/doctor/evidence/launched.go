@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Settings returns the values that the server gets from its entry: arguments, variables, headers and the URL.
+// Settings returns the values in the server's entry: arguments, variables, headers and the URL.
 func (e *Evidence) Settings() []cmdline.Setting {
 	var all []cmdline.Setting
 	add := func(raw, expanded string, steps ...any) {
@@ -39,8 +39,8 @@ func (e *Evidence) Settings() []cmdline.Setting {
 	return all
 }
 
-// NodePackage returns the package whose code node runs for this server; ok is false for other servers, and if its
-// files are not found.
+// NodePackage returns the npm package of a server that Node runs; ok is false for other servers, and if its files are
+// not found.
 func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 	launch := e.Local()
 	if launch == nil {
@@ -55,7 +55,7 @@ func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 	return cmdline.NodePackage{}, false
 }
 
-// Launcher returns the package runner that starts the server; ok is false if none does.
+// Launcher returns the package runner that starts the server, such as npx; ok is false if there is none.
 func (e *Evidence) Launcher() (found cmdline.Launcher, ok bool) {
 	launch := e.Local()
 	if launch == nil {
@@ -64,8 +64,7 @@ func (e *Evidence) Launcher() (found cmdline.Launcher, ok bool) {
 	return cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
 }
 
-// Local returns how the server's process is started; nil for a server with a URL, or with an entry that could not
-// be expanded.
+// Local returns the expanded entry of a server that toolx starts; nil for others, and if expansion failed.
 func (e *Evidence) Local() *config.Resolved {
 	if e.Launch == nil || e.Launch.URL != "" || e.Launch.Command == "" {
 		return nil
@@ -73,7 +72,7 @@ func (e *Evidence) Local() *config.Resolved {
 	return e.Launch
 }
 
-// LookupOf returns how programs are looked up as the server's own process will look them up.
+// LookupOf returns a lookup of programs with the server's PATH and working directory.
 func LookupOf(launch *config.Resolved) cmdline.Lookup {
 	return cmdline.LookupIn(launch.Cwd, launch.Env)
 }
@@ -87,8 +86,8 @@ func (e *Evidence) Program() (found cmdline.Program, ok bool) {
 	return LookupOf(launch).Find(launch.Command), true
 }
 
-// ServesHTTP reports whether a server on stdio serves MCP over HTTP too: its arguments ask for it, or it prints the
-// address. A port alone may be anything, such as a login page.
+// ServesHTTP reports whether a stdio server also serves MCP over HTTP, according to its arguments or its output. An
+// open port alone may be something else, such as a login page.
 func (e *Evidence) ServesHTTP() bool {
 	if launch := e.Local(); launch != nil {
 		flags := []string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Pins are tool definitions as they were when someone reviewed them, by server and plain name.
+// Pins are reviewed tool definitions, by server and plain name.
 type Pins map[string]map[string]json.RawMessage
 
-// MarshalYAML writes each definition as indented JSON text: no digit is lost, and a line of a diff is a change.
+// MarshalYAML writes each definition as indented JSON text, which keeps all digits and gives readable diffs.
 func (p Pins) MarshalYAML() (any, error) {
 	text := make(map[string]map[string]string, len(p))
 	for server, tools := range p {
@@ -41,7 +41,7 @@ func (p *Pins) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// Check refuses a pin that is not a definition.
+// Check requires each pin to be a JSON object.
 func (p Pins) Check() error {
 	for server, tools := range p {
 		for name, definition := range tools {

@@ -10,15 +10,15 @@ import (
 	"toolx/pkg/words"
 )
 
-// The bounds of what findings show.
+// Limits on the contents of findings.
 const (
 	MaxExcerpt = 80  // bytes of a text from the server
 	MaxLabel   = 40  // bytes of a name inside a sentence
-	MaxPointer = 400 // bytes of a JSON pointer: the server chooses the names in it
+	MaxPointer = 400 // bytes of a JSON pointer, whose names the server chooses
 	MaxAlike   = 10  // findings of one check; further ones are only counted
 )
 
-// Excerpt cuts text to at most limit bytes, between two characters, and marks the cut.
+// Excerpt cuts text to at most limit bytes, at a character boundary, and marks the cut.
 func Excerpt(text string, limit int) string {
 	const mark = "…"
 	if len(text) <= limit {
@@ -27,18 +27,18 @@ func Excerpt(text string, limit int) string {
 	return words.Head(text, max(limit-len(mark), 0)) + mark
 }
 
-// Cut cuts a text from the server to what a finding shows of it.
+// Cut cuts text to MaxExcerpt.
 func Cut(text string) string { return Excerpt(text, MaxExcerpt) }
 
-// Label cuts a name to what a sentence shows of it.
+// Label cuts a name to MaxLabel.
 func Label(text string) string { return Excerpt(text, MaxLabel) }
 
-// CutJSON puts a value on one line and cuts it.
+// CutJSON joins the lines of a value and cuts it.
 func CutJSON(value json.RawMessage) string {
 	return Cut(strings.Join(strings.Fields(string(value[:min(len(value), 4*MaxExcerpt)])), " "))
 }
 
-// OneLine puts a message on one line and cuts it.
+// OneLine joins the lines of a message and cuts it.
 func OneLine(text string) string {
 	return Excerpt(strings.Join(strings.Fields(text), " "), 2*MaxExcerpt)
 }
@@ -78,7 +78,7 @@ func CodePoint(r rune) string {
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// Milliseconds writes a duration as reports show it.
+// Milliseconds formats a duration for reports.
 func Milliseconds(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -91,7 +91,7 @@ func Milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.2g ms", float64(d)/float64(time.Millisecond))
 }
 
-// Rounded writes how long something was waited for, in tenths of a second.
+// Rounded formats a duration in tenths of a second.
 func Rounded(d time.Duration) string { return Milliseconds(d.Round(100 * time.Millisecond)) }
 
 // MemberText returns a member's text, or its JSON if it is not a string.
@@ -102,7 +102,7 @@ func MemberText(value json.RawMessage) string {
 	return CutJSON(value)
 }
 
-// KindOfJSON names the kind of a JSON value with its article.
+// KindOfJSON returns the kind of a JSON value with its article.
 func KindOfJSON(value json.RawMessage) string {
 	text := strings.TrimSpace(string(value[:min(len(value), 64)]))
 	switch {

@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Promises returns the members of a tool that decide what a model or a user believes of it, as one object: what a
-// baseline keeps of a definition.
+// Promises returns the members of a tool that models and users rely on, as one object for a baseline.
 func Promises(definition json.RawMessage) json.RawMessage {
 	members := evidence.Members(definition)
 	var kept []rawjson.Member
@@ -21,7 +20,7 @@ func Promises(definition json.RawMessage) json.RawMessage {
 	return rawjson.Object(kept)
 }
 
-// Changes returns what changed in the promises of a tool. Its pointers count from the tool.
+// Changes returns the differences between the promises of a tool. Pointers are relative to the tool.
 func Changes(before, now json.RawMessage) []jsonschema.Difference {
 	was, is := evidence.Members(before), evidence.Members(now)
 	var all []jsonschema.Difference
@@ -49,7 +48,7 @@ func Changes(before, now json.RawMessage) []jsonschema.Difference {
 	return all
 }
 
-// edited returns the difference between two values that are compared as they are, if there is one.
+// edited compares two values and returns their difference, if any.
 func edited(pointer, name string, before, now json.RawMessage) []jsonschema.Difference {
 	text := jsonschema.DescribeChange(before, now)
 	if text == "" {

@@ -1,5 +1,4 @@
-// Package listing reads the tools that a server lists, once for all checks: their
-// definitions, their schemas, and what they cost a model.
+// Package listing reads the tools that a server lists for all checks: definitions, schemas and token counts.
 package listing
 
 import (
@@ -13,32 +12,32 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The bounds on what the checks of tools read of a listing: definitions, and the subschemas of all of them. No client
-// takes a hundredth of it, and what is read of one takes many times its size in memory.
+// Limits on the definitions and subschemas that checks read. They are far above what clients support, and parsed
+// schemas take many times their size in memory.
 const (
 	maxSurveyed   = 10_000
 	maxSubschemas = 100_000
 )
 
-// Listing is what the checks of tools read out of a listing, once.
+// Listing is a parsed tools/list.
 type Listing struct {
 	Tools  []*Definition
-	Size   int // bytes of the definitions that were read
-	Unread int // definitions beyond the bounds
+	Size   int // bytes of the definitions
+	Unread int // definitions beyond the limits
 }
 
-// Definition is one entry of tools/list that is an object.
+// Definition is an entry of tools/list that is an object.
 type Definition struct {
 	Index int // in the whole listing, from 0
 	Raw   json.RawMessage
-	Name  string // empty where it has none, or none that is text
-	// Members are the object's own; of a name given twice the last one counts.
+	Name  string // empty if it is missing or not a string
+	// Members are the definition's members. The last of several duplicates counts.
 	Members map[string]json.RawMessage
-	// Input and output are nil where the schema is missing or not an object.
+	// Input and Output are nil if the schema is missing or not an object.
 	Input, Output *jsonschema.Tree
 }
 
-// Read reads the definitions of the clean run, once.
+// Read returns the clean run's definitions. It parses them once.
 func Read(e *evidence.Evidence) *Listing {
 	return evidence.Once(&e.Kept, func() *Listing {
 		all := &Listing{}
@@ -64,7 +63,7 @@ func Read(e *evidence.Evidence) *Listing {
 // CountTools returns how many tools the server lists, including those that are not read.
 func CountTools(e *evidence.Evidence) int { return len(Read(e).Tools) + Read(e).Unread }
 
-// readDefinition returns nil for a value that is not an object.
+// readDefinition returns nil if the value is not an object.
 func readDefinition(index int, raw json.RawMessage) *Definition {
 	if !evidence.IsObject(raw) {
 		return nil
@@ -74,7 +73,7 @@ func readDefinition(index int, raw json.RawMessage) *Definition {
 	return d
 }
 
-// schema reads the schema of a member, nil where that is no object.
+// schema parses a member; nil if it is not an object.
 func (d *Definition) schema(member string) *jsonschema.Tree {
 	if !evidence.IsObject(d.Members[member]) {
 		return nil
@@ -82,7 +81,7 @@ func (d *Definition) schema(member string) *jsonschema.Tree {
 	return jsonschema.Parse(d.Members[member]).Tree("/" + member)
 }
 
-// Text returns a member that is a string, or nothing.
+// Text returns a string member, or nothing.
 func (d *Definition) Text(name string) string {
 	if value := d.Members[name]; rawjson.IsString(value) {
 		return rawjson.Unquote(value)
@@ -90,13 +89,13 @@ func (d *Definition) Text(name string) string {
 	return ""
 }
 
-// Schemas returns those of the two schemas that are objects.
+// Schemas returns the schemas that are objects.
 func (d *Definition) Schemas() []*jsonschema.Tree {
 	return slices.DeleteFunc([]*jsonschema.Tree{d.Input, d.Output}, func(t *jsonschema.Tree) bool { return t == nil })
 }
 
-// Where returns a place in the definition. pointer counts from the tool; if the tool has no name, the
-// result counts from the answer to tools/list.
+// Where returns a place in the definition. pointer is relative to the tool; if the tool has no name, the result is
+// relative to the result of tools/list.
 func (d *Definition) Where(pointer string) *evidence.Where {
 	if d.Name == "" {
 		pointer = fmt.Sprintf("/tools/%d", d.Index) + pointer
@@ -105,7 +104,7 @@ func (d *Definition) Where(pointer string) *evidence.Where {
 	return &evidence.Where{Run: "clean", Method: "tools/list", Tool: d.Name, Pointer: pointer}
 }
 
-// Label names the tool in a sentence.
+// Label returns a name for the tool, for messages.
 func (d *Definition) Label() string {
 	if d.Name == "" {
 		return fmt.Sprintf("tool %d", d.Index)

@@ -11,19 +11,18 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// The costs beyond which tools crowd a model's context window.
+// Limits above which tools crowd a model's context window.
 const (
 	ManyTokens     = 10_000 // of a whole server
-	TooManyTokens  = 20_000 // from here on it is a fault
+	TooManyTokens  = 20_000 // of a whole server, where it becomes a warning
 	ManyToolTokens = 2_000  // of one tool
 	ManyTools      = 40     // Cursor's limit, over all servers
 )
 
-// bytesPerToken is what compact JSON of tool definitions comes to, measured with
-// the tokenizer of Qwen3: 4.0 to 4.2 in every provider's format.
+// bytesPerToken was measured on compact tool definitions with Qwen3's tokenizer: 4.0 to 4.2 in every provider's format.
 const bytesPerToken = 4.1
 
-// tokens estimates what a definition costs in a model's context.
+// tokens estimates how many tokens a definition takes.
 func tokens(definition json.RawMessage) int {
 	var compact bytes.Buffer
 	size := len(definition)
@@ -33,19 +32,19 @@ func tokens(definition json.RawMessage) int {
 	return int(float64(size)/bytesPerToken + 0.5)
 }
 
-// Cost is a tool with its tokens.
+// Cost is a tool with its token count.
 type Cost struct {
 	D      *Definition
 	Tokens int
 }
 
-// costs are those of a whole listing.
+// costs are the token counts of a listing.
 type costs struct {
 	list  []Cost
 	total int
 }
 
-// Costs returns what each tool costs, the dearest first, and the sum. They are worked out once.
+// Costs returns the token counts of all tools, largest first, and their sum. They are cached.
 func Costs(e *evidence.Evidence) (list []Cost, total int) {
 	all := evidence.Once(&e.Kept, func() (all costs) {
 		for _, d := range Read(e).Tools {
@@ -59,8 +58,8 @@ func Costs(e *evidence.Evidence) (list []Cost, total int) {
 	return all.list, all.total
 }
 
-// LengthSeverity returns how much it matters that definitions of a server are long: it is a note unless all together
-// crowd a model's context.
+// LengthSeverity returns the severity of findings about long definitions: info unless a server's definitions together
+// take too many tokens.
 func LengthSeverity(e *evidence.Evidence) check.Severity {
 	if _, total := Costs(e); total < TooManyTokens {
 		return check.Info
@@ -68,7 +67,7 @@ func LengthSeverity(e *evidence.Evidence) check.Severity {
 	return check.Warning
 }
 
-// Grouped writes a number with commas: "12,300".
+// Grouped formats a number with commas: "12,300".
 func Grouped(n int) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {

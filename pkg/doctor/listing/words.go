@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// ChangingWord returns a word in a tool's name that may say that it changes something, or nothing. A name that
-// begins by reading reads: list_deleted_notes. It is for those who would rather be careful than right.
+// ChangingWord returns a word in a tool's name that suggests a change, or nothing. Names that begin with a reading
+// verb, such as list_deleted_notes, do not count. It errs on the side of caution.
 func ChangingWord(name string) string {
 	words := NameWords(name)
 	if len(words) == 0 || isReading(words[0]) {
@@ -19,9 +19,9 @@ func ChangingWord(name string) string {
 	return ""
 }
 
-// ChangingVerb returns the verb of a tool's name if that says that the tool changes something, or nothing: deleteNote,
-// note_write. Only the first word is a verb for sure, and the last if it is no noun as well; a name with a word of
-// reading in it reads: domains_getIncomingMove. What is created may be no more than the answer: create_link.
+// ChangingVerb returns the verb of a tool's name if the tool clearly changes something, as deleteNote and note_write
+// do, or nothing. Only the first word counts, or the last if it is not also a noun. Names with a reading verb
+// (domains_getIncomingMove) and create (create_link) do not count.
 func ChangingVerb(name string) string {
 	words := NameWords(name)
 	if len(words) == 0 || slices.ContainsFunc(words, isReading) {

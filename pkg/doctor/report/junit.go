@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// The elements of JUnit's XML, as far as continuous integration reads them.
+// The elements of JUnit XML that CI systems read.
 type (
 	junitTotals struct {
 		Name     string `xml:"name,attr"`
@@ -51,8 +51,8 @@ type (
 	}
 )
 
-// writeJUnit writes a test suite for each server and one for all together, a test case for each check. A finding below
-// FailOn does not fail its case; it is in its output.
+// writeJUnit writes a test suite for each server and one for the config, with a test case for each check. A finding
+// below FailOn does not fail its case, but is in its output.
 func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error {
 	all := junitSuites{junitTotals: junitTotals{
 		Name: "toolx doctor",
@@ -70,7 +70,7 @@ func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error
 		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
 		all.Errors, all.Skipped = all.Errors+suite.Errors, all.Skipped+suite.Skipped
 	}
-	out.WriteString(xml.Header) //nolint:errcheck // bufio remembers, Flush tells
+	out.WriteString(xml.Header) //nolint:errcheck // Flush returns the error
 	encoder := xml.NewEncoder(out)
 	encoder.Indent("", "  ")
 	if err := encoder.Encode(all); err != nil {
@@ -80,7 +80,7 @@ func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error
 	return err
 }
 
-// junitOf returns the suite of one server, or with an empty name of all together.
+// junitOf returns the suite of one server, or with an empty name the suite of the config.
 func junitOf(report *doctor.Report, server string, ms float64, failOn check.Severity) junitSuite {
 	suite := junitSuite{junitTotals: junitTotals{Name: cmp.Or(render.Safe(server), "config"), Time: junitSeconds(ms)}}
 	for _, check := range report.Checks {
@@ -151,7 +151,7 @@ func (s *junitSuite) addStale(baseline *doctor.BaselineReport) {
 	}
 }
 
-// findingText is a finding as plain text of several lines, safe for any reader.
+// findingText returns a finding as plain text with escaped control characters.
 func findingText(f check.Finding) string {
 	lines := []string{render.Safe(f.Title)}
 	add := func(label, text string) {

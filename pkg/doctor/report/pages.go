@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// Checks lists checks: on a terminal by their groups, elsewhere one line each of four fields with tabs between
-// them: id, severity, group, title.
+// Checks lists checks by group on a terminal, and elsewhere as lines of tab-separated id, severity, group and title.
 func Checks(out io.Writer, checks []check.Check, screen render.Screen) error {
 	buffered := bufio.NewWriter(out)
 	columns := 0
@@ -37,7 +36,7 @@ func Checks(out io.Writer, checks []check.Check, screen render.Screen) error {
 	return buffered.Flush()
 }
 
-// ChecksJSON writes checks as one JSON array, with their pages.
+// ChecksJSON writes checks with their pages as one JSON array.
 func ChecksJSON(out io.Writer, checks []check.Check, screen render.Screen) error {
 	return writeJSON(out, append([]check.Check{}, checks...), screen)
 }
@@ -55,7 +54,7 @@ func writeJSON(out io.Writer, value any, screen render.Screen) error {
 	return buffered.Flush()
 }
 
-// Page shows the page of a check.
+// Page writes the page of a check.
 func Page(out io.Writer, one check.Check, screen render.Screen) error {
 	w := &writer{out: bufio.NewWriter(out), screen: screen}
 	w.title(one.Severity, one.Title, one.ID)
@@ -77,7 +76,7 @@ func Page(out io.Writer, one check.Check, screen render.Screen) error {
 	return w.out.Flush()
 }
 
-// Diagnosis shows what an error message of a client means.
+// Diagnosis writes the explanation of a client's error message.
 func Diagnosis(out io.Writer, d decode.Diagnosis, screen render.Screen) error {
 	w := &writer{out: bufio.NewWriter(out), screen: screen}
 	w.marked(check.Error, render.SafeBlock(d.Title))
@@ -97,7 +96,7 @@ func DiagnosisJSON(out io.Writer, d decode.Diagnosis, screen render.Screen) erro
 	return writeJSON(out, d, screen)
 }
 
-// example shows an example below its label, never wrapped.
+// example writes an example below its label, unwrapped.
 func (w *writer) example(label, text string) {
 	if text == "" {
 		return

@@ -1,4 +1,4 @@
-// Package report shows what the doctor found: as text, JSON, SARIF and JUnit, and the pages of its checks.
+// Package report writes the doctor's report as text, JSON, SARIF and JUnit, and the pages of its checks.
 package report
 
 import (
@@ -20,28 +20,28 @@ import (
 	"toolx/pkg/words"
 )
 
-// Format is a form of the doctor's report.
+// Format is an output format of the report.
 type Format string
 
-// The forms: for people, and those that other programs read.
+// The formats.
 const (
 	Text  Format = "text"
-	JSON  Format = "json"  // one object, as docs/doctor.md has it
+	JSON  Format = "json"  // one object, see docs/doctor.md
 	SARIF Format = "sarif" // SARIF 2.1.0, for code scanning
 	JUnit Format = "junit" // JUnit XML, for continuous integration
 )
 
-// Options say how a report is shown.
+// Options configures the output.
 type Options struct {
 	Format  Format
 	Verbose bool // every check with its result, and every note
-	// FailOn is the severity from which findings fail; empty means that none do.
+	// FailOn is the lowest severity that fails; empty means that nothing fails.
 	FailOn  check.Severity
 	Version string // of toolx
 	Screen  render.Screen
 }
 
-// Write writes a report with findings of one kind as one (doctor.Report.Gathered). Secrets must have been masked
+// Write writes a report after joining similar findings (doctor.Report.Gathered). Secrets must already be masked
 // (doctor.Report.Mask).
 func Write(out io.Writer, report *doctor.Report, options Options) error {
 	report = report.Gathered()
@@ -69,10 +69,10 @@ type writer struct {
 	report  *doctor.Report
 	options Options
 	screen  render.Screen
-	fixes   string // of the finding that was shown last
+	fixes   string // of the last finding
 }
 
-// The margins of a finding, and the column of what follows its labels.
+// The margins of a finding, and the column after labels.
 const (
 	findingMargin  = "  "
 	evidenceMargin = "    "
@@ -103,8 +103,8 @@ func (w *writer) write() {
 	w.offerProxy()
 }
 
-// notCalled says, once for all servers, that no tool was called, and how to do that. A stdout that was clean so far
-// says nothing about calls: that is when many servers write to it.
+// notCalled reports, once for all servers, that no tool was called, and how to call some. Many servers pollute stdout
+// only during calls.
 func (w *writer) notCalled() {
 	notAsked := slices.DeleteFunc(slices.Clone(w.report.Servers), func(server doctor.ServerReport) bool {
 		return server.NotCalled != doctor.CallsNotAsked || server.Status != "ready" || server.Tools == 0
@@ -119,7 +119,7 @@ func (w *writer) notCalled() {
 	w.marked(check.Info, text+"; --call safe calls read-only tools, --call 'TOOL {…}' calls any")
 }
 
-// cleanStdout reports whether all that a server wrote to stdout were messages.
+// cleanStdout reports whether a server wrote only messages to stdout.
 func (w *writer) cleanStdout(server string) bool {
 	asked := slices.ContainsFunc(w.report.Checks, func(one check.CheckResult) bool {
 		return one.Server == server && one.ID == "stdout-pollution-between" && one.Outcome == check.Passed
@@ -130,15 +130,15 @@ func (w *writer) cleanStdout(server string) bool {
 	})
 }
 
-// marked writes a paragraph after the mark of a severity.
+// marked writes a paragraph with the mark of a severity.
 func (w *writer) marked(severity check.Severity, text string) {
 	w.wrapped(w.screen.Paint(roleOf(severity), markOf(severity))+" ", len(findingMargin), text)
 }
 
-// plain writes a paragraph after the margin of a finding.
+// plain writes a paragraph with the margin of a finding.
 func (w *writer) plain(text string) { w.wrapped(findingMargin, len(findingMargin), text) }
 
-// heading names one of several servers.
+// heading returns the heading of one of several servers.
 func (w *writer) heading(server doctor.ServerReport) string {
 	remark := server.Status
 	if server.Status == "ready" {
@@ -149,7 +149,7 @@ func (w *writer) heading(server doctor.ServerReport) string {
 		w.screen.Paint(render.RoleMuted, "("+remark+")")
 }
 
-// facts shows what was measured of a server: in short on a line, or with -v a line each.
+// facts writes a server's measurements on one line, or with -v one per line.
 func (w *writer) facts(server doctor.ServerReport) {
 	var parts []string
 	for _, fact := range server.Facts {
@@ -172,7 +172,7 @@ func (w *writer) facts(server doctor.ServerReport) {
 	}
 }
 
-// factText is a fact in a few words.
+// factText returns a fact in a few words.
 func factText(fact doctor.Fact) string {
 	if fact.ID == "era" {
 		return fact.Title
@@ -181,7 +181,7 @@ func factText(fact doctor.Fact) string {
 	return text
 }
 
-// server shows what was found about one server. A server that cannot be examined always has something to show.
+// server writes the findings about one server, or why it was not examined.
 func (w *writer) server(server doctor.ServerReport) {
 	findings := w.findingsOf(server.Name)
 	isError := func(f check.Finding) bool { return f.Severity == check.Error }
@@ -204,7 +204,7 @@ func (w *writer) server(server doctor.ServerReport) {
 	}
 }
 
-// calledText says on one line which tools the doctor called itself, or why it called none though it was asked to.
+// calledText lists the calls that the doctor chose, or returns why it made none although requested.
 func calledText(server doctor.ServerReport) string {
 	switch {
 	case server.NotCalled != "" && server.NotCalled != doctor.CallsNotAsked && server.Status != "unfinished":
@@ -216,7 +216,7 @@ func calledText(server doctor.ServerReport) string {
 		words.Count(len(server.Called), "tool"), server.Tools, render.Safe(strings.Join(server.Called, ", ")))
 }
 
-// config shows what was found about no single server.
+// config writes the findings that are not about one server.
 func (w *writer) config() {
 	findings := w.findingsOf("")
 	if len(findings) > 0 && len(w.report.Servers) > 1 {
@@ -236,7 +236,7 @@ func (w *writer) findingsOf(server string) []check.Finding {
 	return findings
 }
 
-// findings shows findings in full, except notes, which share one line.
+// findings writes findings in full, except notes, which share one line.
 func (w *writer) findings(findings []check.Finding) {
 	var ids []string
 	count := make(map[string]int)
@@ -264,16 +264,16 @@ func (w *writer) findings(findings []check.Finding) {
 	}
 }
 
-// quiet reports whether a finding is a note that only those see who want everything.
+// quiet reports whether a finding is a note that only -v shows.
 func quiet(f check.Finding) bool { return f.Severity == check.Info && f.Manner == check.Quiet }
 
-// finding shows one finding.
+// finding writes one finding.
 func (w *writer) finding(f check.Finding) {
 	w.title(f.Severity, render.Safe(f.Title), f.ID)
-	if fixes := strings.Join(f.Fix, "\n"); fixes != w.fixes { // said once for findings that follow each other
+	if fixes := strings.Join(f.Fix, "\n"); fixes != w.fixes { // once for consecutive findings
 		w.labelled("fix", slices.DeleteFunc(slices.Clone(f.Fix), func(fix string) bool {
 			_, is := workAround(fix)
-			return is // offered once, at the end
+			return is // shown once, at the end
 		})...)
 		w.fixes = fixes
 	}
@@ -288,7 +288,7 @@ func (w *writer) finding(f check.Finding) {
 	}
 }
 
-// place shows one place of a finding.
+// place writes one place of a finding.
 func (w *writer) place(p check.Place) {
 	place, margin := whereText(p.Where), evidenceMargin
 	switch {
@@ -307,7 +307,7 @@ func (w *writer) place(p check.Place) {
 	}
 }
 
-// title shows a mark and a title with an id after it, on a terminal at the right.
+// title writes a mark, a title and an id, which is right-aligned on a terminal.
 func (w *writer) title(severity check.Severity, title, id string) {
 	const gap = "  "
 	mark := w.screen.Paint(roleOf(severity), markOf(severity)) + " "
@@ -327,7 +327,7 @@ func (w *writer) title(severity check.Severity, title, id string) {
 	}
 }
 
-// labelled shows lines with a label before the first.
+// labelled writes lines with a label before the first.
 func (w *writer) labelled(label string, lines ...string) {
 	for i, text := range lines {
 		if i > 0 {
@@ -338,7 +338,7 @@ func (w *writer) labelled(label string, lines ...string) {
 	}
 }
 
-// wrapped writes safe text after a margin of so many columns; lines after the first are indented by as many.
+// wrapped writes safe text after a margin whose width is columns, and indents further lines by the same width.
 func (w *writer) wrapped(margin string, columns int, text string) {
 	room := 0
 	if width := w.screen.Columns(); width > 0 {
@@ -352,7 +352,7 @@ func (w *writer) wrapped(margin string, columns int, text string) {
 	}
 }
 
-// stale shows the entries of a baseline that no finding fits.
+// stale writes the stale entries of a baseline.
 func (w *writer) stale() {
 	if w.report.Baseline == nil {
 		return
@@ -367,7 +367,7 @@ func (w *writer) stale() {
 // staleTitle is the title of a stale entry of a baseline.
 const staleTitle = "baseline entry matches no finding"
 
-// staleText describes an entry of a baseline.
+// staleText describes a stale entry.
 func staleText(known doctor.Known) string {
 	text := known.ID
 	if known.Tool != "" {
@@ -382,7 +382,7 @@ func staleText(known doctor.Known) string {
 	return text + ": " + known.Reason
 }
 
-// checks lists every check with its result.
+// checks writes every check with its result.
 func (w *writer) checks() {
 	if len(w.report.Findings) > 0 || len(w.report.Servers) > 1 {
 		w.line("")
@@ -402,7 +402,7 @@ func (w *writer) checks() {
 	w.line("")
 }
 
-// everything is the heading of findings that are not about a single server.
+// everything is the heading of findings that are not about one server.
 const everything = "all servers and the config"
 
 func (w *writer) check(one check.CheckResult, columns int) {
@@ -418,7 +418,7 @@ func (w *writer) check(one check.CheckResult, columns int) {
 	w.line(w.screen.Paint(r, mark) + " " + render.Fit(text, max(w.screen.Columns()-len(findingMargin), 0)))
 }
 
-// summary ends the report: how much was asked, how much found, how long it took.
+// summary writes the last lines: counts of checks and findings, and the duration.
 func (w *writer) summary() {
 	if remark := statusRemark(w.report); remark != "" {
 		w.line(w.screen.Paint(render.RoleWarning, "!") + " " + remark)
@@ -445,7 +445,7 @@ func (w *writer) summary() {
 		w.line(mark + text)
 		return
 	}
-	explain := "toolx doctor --explain " + w.report.Findings[0].ID // the worst comes first
+	explain := "toolx doctor --explain " + w.report.Findings[0].ID // the worst is first
 	if width := w.screen.Columns(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
 		w.wrapped(mark, len(findingMargin), text)
 		w.line(findingMargin + w.screen.Paint(render.RoleMuted, explain))
@@ -454,11 +454,11 @@ func (w *writer) summary() {
 	w.line(mark + text + "   " + w.screen.Paint(render.RoleMuted, explain))
 }
 
-// summaryMark is the sign of the worst finding; a tick is for a report without any.
+// summaryMark returns the mark of the worst finding, or a tick if there is none.
 func (w *writer) summaryMark(counts outcomeCounts) string {
 	stale := w.report.Baseline != nil && len(w.report.Baseline.Stale) > 0
 	switch {
-	case stale || counts.findings > 0 && w.report.Findings[0].Severity == check.Error: // the worst comes first
+	case stale || counts.findings > 0 && w.report.Findings[0].Severity == check.Error: // the worst is first
 		return w.screen.Paint(render.RoleError, markOf(check.Error))
 	case counts.findings > 0 || statusRemark(w.report) != "":
 		return w.screen.Paint(render.RoleWarning, markOf(check.Warning))
@@ -468,7 +468,7 @@ func (w *writer) summaryMark(counts outcomeCounts) string {
 	return w.screen.Paint(render.RoleGood, "✓")
 }
 
-// statusRemark says why a report is incomplete.
+// statusRemark returns why a report is incomplete, or nothing.
 func statusRemark(report *doctor.Report) string {
 	return map[string]string{
 		doctor.StatusTimeout:     "time limit reached: the examination is incomplete (--max-time allows more)",
@@ -479,7 +479,7 @@ func statusRemark(report *doctor.Report) string {
 	}[report.Status]
 }
 
-// outcomeCounts are the figures of a summary.
+// outcomeCounts are the counts in a summary.
 type outcomeCounts struct{ passed, findings, notes, known, skipped, broke int }
 
 func countOutcomes(report *doctor.Report, options Options) outcomeCounts {
@@ -509,8 +509,7 @@ func countOutcomes(report *doctor.Report, options Options) outcomeCounts {
 	return c
 }
 
-// offerProxy shows, once, the entries of a client's config that put toolx proxy between it and a server whose stdout is
-// dirty.
+// offerProxy writes config entries that run servers with polluted stdout behind toolx proxy.
 func (w *writer) offerProxy() {
 	var entries []string
 	for _, finding := range w.report.Findings {
@@ -525,17 +524,17 @@ func (w *writer) offerProxy() {
 		w.line("Until that is fixed, clients can run it behind toolx proxy:")
 	}
 	for _, entry := range entries {
-		w.line(findingMargin + render.Safe(entry)) // never wrapped: it is for pasting
+		w.line(findingMargin + render.Safe(entry)) // unwrapped, so that it can be pasted
 	}
 }
 
-// workAround is the entry of a fix that names one, and whether it does.
+// workAround returns the config entry in a fix; is reports whether it has one.
 func workAround(fix string) (entry string, is bool) {
 	entry, is = strings.CutPrefix(fix, check.WorkAround)
 	return entry, is && strings.HasPrefix(entry, `"command"`)
 }
 
-// whereText says where something was found.
+// whereText describes the place of a finding.
 func whereText(where *evidence.Where) string {
 	if where == nil {
 		return ""
@@ -566,7 +565,7 @@ func whereText(where *evidence.Where) string {
 	return render.Safe(strings.Join(parts, ", "))
 }
 
-// markOf is the sign of a severity, which says as much as its colour.
+// markOf returns the mark of a severity, which does not depend on colour.
 func markOf(severity check.Severity) string {
 	switch severity {
 	case check.Error:
@@ -603,5 +602,5 @@ func outcomeMark(outcome check.Outcome) (render.Role, string) {
 	return render.RoleMuted, "-"
 }
 
-// seconds shows a time of a run.
+// seconds formats a duration.
 func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }

@@ -17,10 +17,11 @@ import (
 	"toolx/pkg/render"
 )
 
-// object is an object of SARIF 2.1.0 (OASIS, section 3), with what toolx has to put into it.
+// object is an object of SARIF 2.1.0 (OASIS, section 3).
 type object = map[string]any
 
-// writeSARIF writes the report as one run. Findings that a baseline knows are included, suppressed, with their reasons.
+// writeSARIF writes the report as one run. Findings that a baseline accepts are included as suppressed, with their
+// reasons.
 func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error {
 	rules, results := []object{}, []object{}
 	indexes := make(map[string]int) // of rules, by id
@@ -58,8 +59,8 @@ func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error
 	}, options.Screen)
 }
 
-// fingerprintOf identifies a finding across runs by what it is about. What was seen differs from run to run, and a
-// finding with several places stays the same when some of them are fixed.
+// fingerprintOf identifies a finding across runs. It leaves out the evidence, which differs between runs, and the
+// places of a finding with several, some of which may be fixed.
 func fingerprintOf(f check.Finding) string {
 	parts := []string{f.ID, f.Server}
 	if len(f.Places) > 1 {
@@ -67,11 +68,11 @@ func fingerprintOf(f check.Finding) string {
 	} else if f.Where != nil {
 		parts = append(parts, f.Where.Tool, f.Where.Pointer, f.Where.Key)
 	}
-	encoded, _ := json.Marshal(parts) // strings always can
+	encoded, _ := json.Marshal(parts) // strings can always be encoded
 	return string(encoded)
 }
 
-// ruleOf describes the check of a finding; one that is not in the table has its title.
+// ruleOf returns the rule for a finding's check. For an unknown check, it has the finding's title.
 func ruleOf(f check.Finding) object {
 	one, found := doctor.Find(f.ID)
 	if !found {
@@ -98,7 +99,7 @@ func sarifLevel(severity check.Severity) string {
 	return string(severity)
 }
 
-// locationsOf returns the locations of a finding's places, each once.
+// locationsOf returns the distinct locations of a finding.
 func locationsOf(report *doctor.Report, f check.Finding) []object {
 	var list []object
 	for _, place := range f.AllPlaces() {
@@ -110,7 +111,7 @@ func locationsOf(report *doctor.Report, f check.Finding) []object {
 	return list
 }
 
-// locationOf returns a place in the config, that of a finding or of its server, and the name of what it is about.
+// locationOf returns the config place of a finding or else of its server, and the name of the tool, key or server.
 func locationOf(report *doctor.Report, name string, where *evidence.Where) object {
 	var place string
 	about, kind := "config", "namespace"
@@ -140,7 +141,7 @@ func locationOf(report *doctor.Report, name string, where *evidence.Where) objec
 	switch {
 	case strings.HasPrefix(uri, "/"):
 		uri = "file://" + uri
-	case filepath.IsAbs(file): // a drive of Windows
+	case filepath.IsAbs(file): // a Windows drive
 		uri = "file:///" + uri
 	}
 	physical := object{"artifactLocation": object{"uri": strings.ReplaceAll(uri, " ", "%20")}}
@@ -155,7 +156,7 @@ func locationOf(report *doctor.Report, name string, where *evidence.Where) objec
 	return location
 }
 
-// splitPlace cuts "file:line:column" apart; the file's name may hold colons.
+// splitPlace splits "file:line:column". The file name may contain colons.
 func splitPlace(place string) (file string, line, column int) {
 	numbers := [2]int{}
 	file = place
@@ -176,7 +177,7 @@ func splitPlace(place string) (file string, line, column int) {
 	return file, numbers[1], numbers[0]
 }
 
-// invocationOf reports whether the doctor could do its work, and what prevented it.
+// invocationOf reports whether the examination succeeded, and errors.
 func invocationOf(report *doctor.Report) object {
 	var notes []object
 	note := func(text string) {

@@ -16,28 +16,28 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Fault is a place in a message that the revision does not allow.
+// Fault is a violation of the schema in a message.
 type Fault struct {
 	Pointer string // RFC 6901
-	text    string // what is wrong, a sentence
-	// judgedBy are the checks that judge this place themselves.
+	text    string // a sentence
+	// judgedBy are the checks that report this place themselves.
 	judgedBy []string
-	// constant is set if the value of a constant is wrong: the object has another form.
+	// constant is set if a constant has another value, so that the object has another form.
 	constant bool
-	// format is set if the value is a string, as it should be, that is no URI or no URI template.
+	// format is set if a string is not a valid URI or URI template.
 	format bool
 }
 
-// MaxFaults bounds the faults that are kept of one list.
+// MaxFaults limits the faults of one list.
 const MaxFaults = 100
 
-// fitter holds values against the forms of one revision.
+// fitter validates values against the forms of one revision.
 type fitter struct {
 	revision string
 	forms    map[string]form
 }
 
-// fit returns the places at which value is not of type t; pointers begin at the value.
+// fit returns the violations of type t in value, with pointers relative to value.
 func (w fitter) fit(value json.RawMessage, t valueType) []Fault {
 	switch t.kind {
 	case list:
@@ -113,8 +113,8 @@ func (w fitter) fitForm(value json.RawMessage, form form) []Fault {
 	return faults
 }
 
-// fitChoice returns nothing if an alternative fits, and otherwise the faults of the alternative
-// whose constants the value has.
+// fitChoice returns nothing if an alternative matches, and otherwise the faults of the alternative whose constants
+// match.
 func (w fitter) fitChoice(value json.RawMessage, t valueType) []Fault {
 	var meant []Fault
 	var names []string
@@ -137,8 +137,8 @@ func (w fitter) fitChoice(value json.RawMessage, t valueType) []Fault {
 	return wrongValue(value, t, strings.Join(names, " or "))
 }
 
-// ofAnotherForm reports whether a fault shows that the value has another form: it is of the wrong
-// kind, or one of its own constants is wrong.
+// ofAnotherForm reports whether a fault shows that the value has another form: its kind or one of its own constants is
+// wrong.
 func ofAnotherForm(f Fault) bool {
 	return f.Pointer == "" || f.constant && strings.Count(f.Pointer, "/") == 1
 }
@@ -151,13 +151,13 @@ func (w fitter) has(t valueType) bool {
 
 func wrongValue(value json.RawMessage, t valueType, want string) []Fault {
 	return []Fault{{
-		text:     fmt.Sprintf("it is %s, and must be %s", shown(value), want),
+		text:     fmt.Sprintf("it is %s, but must be %s", shown(value), want),
 		constant: strings.HasPrefix(t.name, `"`),
 		format:   (t.name == "uri" || t.name == "template") && fitsScalar(value, "string"),
 	}}
 }
 
-// below moves faults under the member or element of that name.
+// below prefixes pointers with the name of a member or element.
 func below(name string, faults []Fault) []Fault {
 	for i := range faults {
 		faults[i].Pointer = rawjson.Pointer(name) + faults[i].Pointer
@@ -165,9 +165,9 @@ func below(name string, faults []Fault) []Fault {
 	return faults
 }
 
-// fitsScalar reports whether value is of a type that is not a form. In JSON Schema, 1.0 is an integer.
+// fitsScalar reports whether value has a type that is not a form. In JSON Schema, 1.0 is an integer.
 func fitsScalar(value json.RawMessage, name string) bool {
-	number, _ := strconv.ParseFloat(strings.TrimSpace(string(value)), 64) // what overflows is infinite
+	number, _ := strconv.ParseFloat(strings.TrimSpace(string(value)), 64) // infinite on overflow
 	whole := number == math.Trunc(number)
 	switch kind := strings.TrimPrefix(strings.TrimPrefix(evidence.KindOfJSON(value), "an "), "a "); name {
 	case "any":
@@ -195,7 +195,7 @@ var uriTemplate = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([^{}]|\{[^{}]*\})*$`)
 })
 
-// inWords names a type in a sentence.
+// inWords returns a type's name for a sentence.
 func inWords(name string) string {
 	switch name {
 	case "fraction":
@@ -214,7 +214,7 @@ func inWords(name string) string {
 	return name
 }
 
-// shown returns the kind of a value, with the value if it is short.
+// shown returns the kind and beginning of a value.
 func shown(value json.RawMessage) string {
 	kind := evidence.KindOfJSON(value)
 	if kind == "null" {

@@ -1,4 +1,4 @@
-// Package wire reads a server's messages and holds them against JSON-RPC and MCP's published schemas.
+// Package wire reads a server's messages and validates them against JSON-RPC and MCP's schemas.
 package wire
 
 import (
@@ -10,26 +10,26 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// beforeAgreement reports whether a message over HTTP came before any revision was agreed on, as a legacy
-// server's answer to server/discover does. Such a message has to fit no revision.
+// beforeAgreement reports whether an HTTP message came before a revision was negotiated, such as a legacy server's
+// response to server/discover. No schema applies to it.
 func beforeAgreement(e *evidence.Evidence, m Received) bool {
 	first := m.Run.Exchange("initialize", 0)
 	return e.OverHTTP() && first != nil && m.Event.At.Before(first.At)
 }
 
-// Received is one message of a server, with the request that it answers.
+// Received is one message of a server.
 type Received struct {
 	Run   *evidence.Run
 	Event wire.FrameReceived
 	Head  evidence.Head
-	// Answers is the request that the message answers, or nil.
+	// Answers is the request that the message responds to, or nil.
 	Answers *evidence.Exchange
-	// Depth is how deep the message is nested.
+	// Depth is the nesting depth of the message.
 	Depth    int
 	Oddities []Oddity
 }
 
-// Messages returns everything that the server sent in all runs, in order.
+// Messages returns the server's messages in all runs, in order.
 func Messages(e *evidence.Evidence) []Received {
 	return evidence.Once(&e.Kept, func() []Received { return readMessages(e) })
 }
@@ -67,15 +67,15 @@ func PlaceOf(r *evidence.Run, odd wire.OddFrame) *evidence.Where {
 	where := &evidence.Where{Run: r.Name, Line: odd.Line, Phase: string(odd.Phase), MS: r.Since(odd.At)}
 	if x := r.ByID(evidence.ReadHead(odd.Bytes).ID); x != nil {
 		where.Method = x.Method
-		if odd.Used { // it ended the phase in which it came
+		if odd.Used { // it ended the request's phase
 			where.Phase = string(wire.PhaseRequest)
 		}
 	}
 	return where
 }
 
-// OddFrames returns one finding about the odd messages of a class in all runs: a server that writes one
-// message so writes them all so. seen says what a message shows; one for which it returns nothing is ignored.
+// OddFrames returns one finding about the odd messages of a class in all runs, because a server writes all messages the
+// same way. seen describes a message, or returns nothing to ignore it.
 func OddFrames(
 	e *evidence.Evidence, class wire.Class, seen func(r *evidence.Run, odd wire.OddFrame) string,
 ) []check.Finding {
@@ -93,7 +93,7 @@ func OddFrames(
 	return oneFault(found)
 }
 
-// oneFault keeps the first of several findings, and notes how many there were and of which methods.
+// oneFault keeps the first finding, and notes how many others there are and their methods.
 func oneFault(findings []check.Finding) []check.Finding {
 	const named = 4
 	if len(findings) < 2 {
@@ -119,8 +119,8 @@ func oneFault(findings []check.Finding) []check.Finding {
 	return []check.Finding{first}
 }
 
-// AnswersGarbage reports whether a message without an id answers the line of garbage that the probing run
-// writes. JSON-RPC 2.0 §5 asks for such an answer. Servers without an SDK often say -32603 for whatever they catch.
+// AnswersGarbage reports whether a message without an id is the response to the probing run's invalid line, as JSON-RPC
+// 2.0 §5 requires. Servers without an SDK often use -32603 for any exception.
 func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	const parseError, invalidRequest, internalError = -32700, -32600, -32603
 	if _, sent := r.Marks["garbage"]; !sent {
@@ -130,7 +130,7 @@ func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	return ok && (code == parseError || code == invalidRequest || code == internalError)
 }
 
-// IsEcho reports whether the message is one of toolx's own that came back, which stdout-echo judges.
+// IsEcho reports whether the message is one of toolx's own requests, which stdout-echo reports.
 func (m Received) IsEcho() bool {
 	return slices.ContainsFunc(m.Run.Exchanges, func(x *evidence.Exchange) bool {
 		return x.ID == m.Head.ID && x.Method == m.Head.Method

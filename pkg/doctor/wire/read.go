@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// formsText describes what a server may send; its head explains the notation.
+// formsText describes the messages that a server may send; its head explains the notation.
 //
 //go:embed forms.txt
 var formsText string
 
-// form describes an object, or is another name for a type (alias).
+// form is an object type, or an alias of another type.
 type form struct {
 	revisions span
 	alias     *valueType
@@ -24,7 +24,7 @@ type member struct {
 	optional  bool
 	of        valueType
 	revisions span
-	judgedBy  []string // the checks that judge it themselves
+	judgedBy  []string // the checks that report it themselves
 }
 
 // valueType is the type of a value.
@@ -34,7 +34,7 @@ type valueType struct {
 	of   []valueType // the parts: one of a list or table, all of a choice
 }
 
-// typeKind says how a type is composed.
+// typeKind is how a type is composed.
 type typeKind int
 
 const (

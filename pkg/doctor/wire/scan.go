@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// OddityKind is something in JSON that its readers understand differently.
+// OddityKind is a kind of JSON that parsers interpret differently.
 type OddityKind int
 
 // The kinds.
@@ -23,37 +23,36 @@ const (
 	LoneSurrogate                   // RFC 8259 §8.2
 )
 
-// Oddity is one such place in a JSON text.
+// Oddity is one place in a JSON text that parsers interpret differently.
 type Oddity struct {
 	Kind    OddityKind
 	Pointer string // RFC 6901
 	Detail  string
 }
 
-// maxOddities bounds what is kept of one text.
+// maxOddities limits the oddities of one text.
 const maxOddities = 32
 
-// jsonScan walks through a valid JSON text once, without recursion: a hostile text may be nested deeply.
+// jsonScan scans a JSON text once, without recursion, because it may be nested deeply.
 type jsonScan struct {
 	text   []byte
 	at     int
 	levels []level
-	depth  int // the greatest
+	depth  int // the maximum
 	found  []Oddity
-	// visit receives every string instead of keeping oddities, where it is not nil.
+	// visit, if not nil, receives every string, and no oddities are kept.
 	visit func(raw json.RawMessage, isName bool)
 }
 
-// level is an object or array that the scan is inside of.
+// level is an enclosing object or array.
 type level struct {
 	object bool
 	name   string                     // of the current member
 	index  int                        // of the current element
-	values map[string]json.RawMessage // by name, to recognize duplicates
+	values map[string]json.RawMessage // by name, to find duplicates
 }
 
-// ScanJSON returns the oddities of a JSON text, and how deep it is nested. Of invalid JSON it returns what it
-// understood.
+// ScanJSON returns the oddities and the nesting depth of a JSON text. For invalid JSON, the result is partial.
 func ScanJSON(text []byte) (depth int, found []Oddity) {
 	s := &jsonScan{text: text}
 	for s.at < len(s.text) {
@@ -62,8 +61,8 @@ func ScanJSON(text []byte) (depth int, found []Oddity) {
 	return s.depth, s.found
 }
 
-// EachString calls visit with every string of a JSON text and its place, as long as that returns true. The name of a
-// member is a string too (isName), at the member's place.
+// EachString calls visit with every string of a JSON text and its place until visit returns false. The name of a member
+// is a string too (isName), at the member's place.
 func EachString(text []byte, visit func(pointer, content string, isName bool) bool) {
 	s, more := &jsonScan{text: text}, true
 	s.visit = func(raw json.RawMessage, isName bool) { more = visit(s.pointer(), rawjson.Unquote(raw), isName) }
@@ -72,7 +71,7 @@ func EachString(text []byte, visit func(pointer, content string, isName bool) bo
 	}
 }
 
-// step takes the next token.
+// step reads the next token.
 func (s *jsonScan) step() {
 	switch c := s.text[s.at]; {
 	case c == '{' || c == '[':
@@ -104,7 +103,7 @@ func (s *jsonScan) top() *level {
 	return &s.levels[len(s.levels)-1]
 }
 
-// readString reads a string, which is a member's name where a colon follows.
+// readString reads a string, which is a member's name if a colon follows.
 func (s *jsonScan) readString() {
 	start := s.at
 	for s.at++; s.at < len(s.text) && s.text[s.at] != '"'; s.at++ {
@@ -147,7 +146,7 @@ func (s *jsonScan) readName(top *level, name string) {
 	top.values[name] = value
 }
 
-// glimpse returns the beginning of a value that other values follow.
+// glimpse returns the beginning of a value, without the text after it if the value is short.
 func glimpse(value json.RawMessage) string {
 	const longest = 32
 	text := strings.TrimSpace(string(value[:min(len(value), longest)]))
@@ -176,7 +175,7 @@ func (s *jsonScan) readNumber() {
 	}
 }
 
-// beyondDoubles reports whether readers lose digits of a number: an integer above 2^53, or one that overflows.
+// beyondDoubles reports whether a double cannot represent a number: an integer above 2^53, or one that overflows.
 func beyondDoubles(literal string) bool {
 	const safe = 1 << 53
 	if strings.ContainsAny(literal, ".eE") {
@@ -190,7 +189,7 @@ func beyondDoubles(literal string) bool {
 	return err != nil || whole > safe || whole < -safe
 }
 
-// surrogateIn returns the first escape in a string that is half of a surrogate pair, or nothing.
+// surrogateIn returns the first escape in a string that is a lone surrogate, or nothing.
 func surrogateIn(raw []byte) string {
 	for at := 0; at+6 <= len(raw); at++ {
 		if raw[at] != '\\' {
@@ -222,7 +221,7 @@ func unitAt(raw []byte, at int) (unit rune, ok bool) {
 	return rune(code), err == nil
 }
 
-// report keeps an oddity at the current place.
+// report records an oddity at the current place.
 func (s *jsonScan) report(kind OddityKind, detail string) {
 	if len(s.found) < maxOddities {
 		s.found = append(s.found, Oddity{kind, s.pointer(), detail})

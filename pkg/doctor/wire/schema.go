@@ -10,8 +10,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// AskWireSchema holds every message against the schema of its revision. It leaves a fault to another
-// check that judges the same place and has found something.
+// AskWireSchema validates every message against the schema of its revision. It skips faults that another check already
+// reports.
 func AskWireSchema(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, m := range Messages(e) {
@@ -27,8 +27,8 @@ func AskWireSchema(e *evidence.Evidence) []check.Finding {
 			where.Pointer = evidence.Excerpt(fault.Pointer, evidence.MaxPointer)
 			notes := []string{"the schema is that of " + revision}
 			f := check.Finding{Where: where, Evidence: fault.text, Notes: notes}
-			if fault.format { // the TypeScript SDK takes any string
-				f.Breaks = []string{"clients of the Python SDK refuse the message if it is the URI of a resource"}
+			if fault.format { // the TypeScript SDK accepts any string
+				f.Breaks = []string{"clients with the Python SDK reject the message if this is a resource's URI"}
 			}
 			found = append(found, f)
 		}
@@ -36,15 +36,15 @@ func AskWireSchema(e *evidence.Evidence) []check.Finding {
 	return check.Capped(check.Alike(found))
 }
 
-// faults returns the faults of a message under a revision. Pointers into a result begin at the result,
-// as those of other checks do.
+// faults returns a message's violations of a revision's schema. Like those of other checks, pointers into a result are
+// relative to the result.
 func (m Received) faults(revision string) []Fault {
 	method := ""
 	if m.Answers != nil {
 		method = m.Answers.Method
 	}
 	if method == "server/discover" && m.Head.Result != nil && evidence.SupportedVersions(m.Head.Result) == nil {
-		return nil // the server answers any method, even those that it does not know
+		return nil // the server responds to any method, even unknown ones
 	}
 	faults := Faults(m.Event.Bytes, method, revision)
 	for i := range faults {
@@ -53,8 +53,8 @@ func (m Received) faults(revision string) []Fault {
 	return faults
 }
 
-// Faults returns the places at which a message from a server breaks a revision's schema. method is the
-// method of the request that it answers, or empty.
+// Faults returns a message's violations of a revision's schema. method is that of the request that it responds to, or
+// empty.
 func Faults(message json.RawMessage, method, revision string) []Fault {
 	w := fitter{revision: revision, forms: forms()}
 	head := evidence.ReadHead(message)
@@ -73,7 +73,7 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 	form := "result/" + method
 	if task, extension := evidence.TaskHandle(head.Result); method == "tools/call" && task != nil {
 		if extension {
-			return faults // of which there is no schema
+			return faults // there is no schema for it
 		}
 		form = "CreateTaskResult"
 	}
@@ -81,15 +81,15 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 	return append(faults, below("result", of)...)
 }
 
-// IsServersMethod reports whether any revision of MCP has a message of that method from the server. The names of other
-// forms begin with a capital letter, or with what they are of.
+// IsServersMethod reports whether a server may send messages with a method in any revision. Names of other forms begin
+// with a capital letter, message/ or result/.
 func IsServersMethod(method string) bool {
 	_, known := forms()[method]
 	return known && method == strings.ToLower(method[:1])+method[1:] &&
 		!strings.HasPrefix(method, "message/") && !strings.HasPrefix(method, "result/")
 }
 
-// fitNamed holds a value against the form of that name, if the revision has one.
+// fitNamed validates a value against the form with a name, if the revision has it.
 func (w fitter) fitNamed(value json.RawMessage, name string) []Fault {
 	if _, known := w.forms[name]; known && w.has(valueType{name: name}) {
 		return w.fit(value, valueType{name: name})
@@ -97,8 +97,7 @@ func (w fitter) fitNamed(value json.RawMessage, name string) []Fault {
 	return nil
 }
 
-// revision returns the revision that a message must fit: the one that its request names, or the one
-// that the run agreed on.
+// revision returns the revision whose schema applies to a message: that of its request, or the negotiated one.
 func (m Received) revision(e *evidence.Evidence) string {
 	const version = "io.modelcontextprotocol/protocolVersion"
 	if m.Answers != nil && evidence.MemberAt(m.Answers.Sent, "params", "_meta", version) != nil {

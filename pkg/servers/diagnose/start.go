@@ -137,7 +137,7 @@ func ProgramHint(command []string, cwd string) string {
 		return "to run an npm package: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
 	case strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator):
 		if filepath.IsAbs(program) || cwd == "" {
-			return "correct the path, or build the program that it names"
+			return "correct the path, or build the program"
 		}
 		return "correct the path, which is relative to " + cwd + ", or build the program that it names"
 	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):

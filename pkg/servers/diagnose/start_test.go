@@ -23,7 +23,7 @@ func TestProgramHint(t *testing.T) {
 		{[]string{"./my server/run"}, "/srv", "correct the path, which is relative to /srv"},
 		{[]string{"http://localhost:1/mcp"}, "", "it is an address, not a program: --url http://localhost:1/mcp"},
 		{[]string{"./server.py"}, "/srv", "correct the path, which is relative to /srv, or build the program that it names"},
-		{[]string{missing}, "/srv", "correct the path, or build the program that it names"},
+		{[]string{missing}, "/srv", "correct the path, or build the program"},
 		{[]string{"s=0"}, "", "tool arguments go before --"},
 		{[]string{"A=1 python3 x.py"}, "", "to set a variable: -- env A=1 python3 x.py"},
 		{[]string{"API_KEY=x", "node"}, "", "tool arguments go before --"},

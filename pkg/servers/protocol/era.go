@@ -108,7 +108,7 @@ func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 	told := &diagnose.Revision{Hinted: diagnose.Hinted{
 		Text: "it refuses revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
 			" instead of offering its own: " + why.Error(),
-		Fix: "in the server: answer initialize with the newest revision that it knows, whatever was asked for",
+		Fix: "in the server: respond to initialize with its newest revision, whatever the client requested",
 		Err: why,
 	}}
 	for _, version := range mcp.ValidProtocolVersions {

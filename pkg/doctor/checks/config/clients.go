@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// askClientFileIgnored finds servers in files of other clients that those never read.
+// askClientFileIgnored finds servers in other clients' files that those clients ignore.
 func askClientFileIgnored(fleet *evidence.Fleet) []check.Finding {
 	if fleet.Survey == nil {
 		return nil
@@ -25,7 +25,7 @@ func askClientFileIgnored(fleet *evidence.Fleet) []check.Finding {
 	return check.Capped(findings)
 }
 
-// askClientEntriesDiffer finds servers of one name whose entries differ from client to client. Values are not shown.
+// askClientEntriesDiffer finds servers whose entries differ between clients. It does not show values.
 func askClientEntriesDiffer(fleet *evidence.Fleet) []check.Finding {
 	if fleet.Survey == nil {
 		return nil
@@ -42,13 +42,13 @@ func askClientEntriesDiffer(fleet *evidence.Fleet) []check.Finding {
 			evidence.Listed(differing.Keys), strings.Join(places, ", "))
 		f.Title = fmt.Sprintf("server '%s' differs in %s", evidence.Label(differing.Name),
 			evidence.Listed(names))
-		f.Fix = append(fix, "these have each value with its place: make them the same, or give one another name")
+		f.Fix = append(fix, "compare the output of these commands, then make the entries equal or rename one")
 		findings = append(findings, f)
 	}
 	return check.Capped(findings)
 }
 
-// clientName returns the name of the client whose file has an entry.
+// clientName returns the name of the client that a server's entry belongs to.
 func clientName(server *config.Server) string {
 	if client := config.ClientNamed(server.Client); client != nil {
 		return client.Name

@@ -1,4 +1,4 @@
-// Package config has the checks of what the config says.
+// Package config has the checks of the configuration.
 package config
 
 import (
@@ -17,7 +17,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks are about what the config says, of one server and of all together.
+// Checks returns the checks of the configuration, of one server and of all together.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "config-syntax", AskAll: problems(false)},
@@ -48,7 +48,7 @@ func placeOf(origin config.Origin) *evidence.Where {
 	return &evidence.Where{File: origin.String()}
 }
 
-// problems asks for the problems of the config and of the servers' entries that are duplicates, or for the others.
+// problems returns a check for duplicates in the config and in the servers' entries, or for all other problems.
 func problems(duplicate bool) func(*evidence.Fleet) []check.Finding {
 	return func(fleet *evidence.Fleet) []check.Finding {
 		findings := errorFindings(fleet.ConfigErr, "", duplicate)
@@ -75,7 +75,7 @@ func problems(duplicate bool) func(*evidence.Fleet) []check.Finding {
 	}
 }
 
-// unportable has a finding for what a client refuses in its own file, although toolx reads it.
+// unportable returns a finding for each config file that its own client rejects, although toolx reads it.
 func unportable(loaded *config.Config) []check.Finding {
 	var findings []check.Finding
 	for _, refused := range loaded.Unportable {
@@ -87,7 +87,7 @@ func unportable(loaded *config.Config) []check.Finding {
 	return findings
 }
 
-// errorFindings has a finding for each problem of an error. An error without problems is not a duplicate.
+// errorFindings returns a finding for each problem of an error. An error without problems is not a duplicate.
 func errorFindings(err error, server string, duplicate bool) []check.Finding {
 	var list *config.Error
 	switch {
@@ -112,7 +112,7 @@ func errorFindings(err error, server string, duplicate bool) []check.Finding {
 	return findings
 }
 
-// warnings asks for the config's warnings about unknown keys, or for the others.
+// warnings returns a check for the config's warnings about unknown keys, or for all other warnings.
 func warnings(unknownKeys bool) func(*evidence.Fleet) []check.Finding {
 	return func(fleet *evidence.Fleet) []check.Finding {
 		if fleet.Config == nil {
@@ -135,9 +135,9 @@ func askServerShadowed(fleet *evidence.Fleet) []check.Finding {
 	var findings []check.Finding
 	for _, shadowed := range fleet.Config.Shadowed {
 		if shadowed.Server == "" {
-			continue // every verb reports shadowed tools
+			continue // every command reports shadowed tools
 		}
-		f := check.At(placeOf(shadowed.Origin), "%s is replaced as a whole by %s", shadowed.Origin, shadowed.By)
+		f := check.At(placeOf(shadowed.Origin), "%s is replaced entirely by %s", shadowed.Origin, shadowed.By)
 		f.Server = shadowed.Server
 		f.Title = fmt.Sprintf("server '%s' of %s is not used", evidence.Label(shadowed.Server), shadowed.Origin.File)
 		findings = append(findings, f)
@@ -152,7 +152,7 @@ func askSecretInConfig(e *evidence.Evidence) []check.Finding {
 	return leakFindings(e, "env", "headers")
 }
 
-// leakFindings has a finding for each secret of the entry under one of the keys.
+// leakFindings returns a finding for each secret of the entry under one of the keys.
 func leakFindings(e *evidence.Evidence, keys ...string) []check.Finding {
 	var findings []check.Finding
 	for s, shown := range leaks(e.Server) {
@@ -166,7 +166,7 @@ func leakFindings(e *evidence.Evidence, keys ...string) []check.Finding {
 func askSecretInArgs(e *evidence.Evidence) []check.Finding {
 	findings := leakFindings(e, "args")
 	for _, s := range e.Settings() {
-		// The value of a variable is not in the file, but in the list of processes.
+		// An expanded variable is not in the file, but shows in the process list.
 		if s.Key() == "args" && s.Value != s.Raw && check.Masked(s.Value) != s.Value {
 			findings = append(findings, check.At(e.Place(s.Steps...), "%s", evidence.Cut(check.Masked(s.Value))))
 		}

@@ -84,7 +84,7 @@ func TestServerShadowed(t *testing.T) {
 	}
 	report := doctor.Judge(&evidence.Fleet{Config: loaded}, doctor.Selection{Only: []string{"server-shadowed"}})
 	if len(report.Findings) != 1 || report.Findings[0].Server != "a" ||
-		!strings.Contains(report.Findings[0].Evidence, "user.yaml:1:11 is replaced as a whole by "+second+":1:28") {
+		!strings.Contains(report.Findings[0].Evidence, "user.yaml:1:11 is replaced entirely by "+second+":1:28") {
 		t.Error(doctortest.Summary(report))
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 func askConfigWorldReadable(fleet *evidence.Fleet) []check.Finding {
 	if runtime.GOOS == "windows" {
-		return nil // modes say nothing there
+		return nil // modes have no meaning there
 	}
 	var findings []check.Finding
 	for _, file := range secretFiles(fleet.Config) {
@@ -69,13 +69,12 @@ func askCommandWorldWritable(e *evidence.Evidence) []check.Finding {
 }
 
 // othersMayChange reports whether everyone can change a file or a folder's content. In a folder with the sticky bit,
-// as /tmp, only the owner of a file may replace it.
+// such as /tmp, only the owner of a file can replace it.
 func othersMayChange(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o002 != 0 && (!info.IsDir() || info.Mode()&fs.ModeSticky == 0)
 }
 
-// programFiles returns the files in which the server's code begins: the program, and the script that an interpreter
-// gets as its first argument.
+// programFiles returns the program and the script that is its first argument, if any.
 func programFiles(e *evidence.Evidence) []string {
 	found, ok := e.Program()
 	if !ok || found.Path == "" || found.Info.IsDir() {
@@ -98,14 +97,14 @@ func programFiles(e *evidence.Evidence) []string {
 // advisory is a published vulnerability of an npm package.
 type advisory struct {
 	name     string
-	affected string // the versions, as npm writes ranges
+	affected string // an npm version range
 	id       string
 	what     string
 	fixed    string
 	overHTTP bool // only servers that serve HTTP are affected
 }
 
-// advisories are about the packages that MCP servers consist of.
+// advisories returns the known vulnerabilities of packages that MCP servers use.
 func advisories() []advisory {
 	const sdk, files = "@modelcontextprotocol/sdk", "@modelcontextprotocol/server-filesystem"
 	return []advisory{
@@ -141,8 +140,8 @@ func askKnownCVE(e *evidence.Evidence) []check.Finding {
 	return findings
 }
 
-// installedPackages returns the server's own package and the TypeScript SDK that it uses. If the package is not
-// found, the version on the command line counts.
+// installedPackages returns the server's own package and the TypeScript SDK that it uses. If the package is not found,
+// the result has the version on the command line.
 func installedPackages(e *evidence.Evidence) []cmdline.NodePackage {
 	found, ok := e.NodePackage()
 	if l, is := e.Launcher(); is && l.NPM && l.FromRegistry() && l.Pinned() {

@@ -20,7 +20,7 @@ func ready(f *evidence.Fleet) []*evidence.Evidence {
 	})
 }
 
-// askToolNameCollision has one finding for each set of servers that share names.
+// askToolNameCollision returns one finding for each set of servers with common tool names.
 func askToolNameCollision(fleet *evidence.Fleet) []check.Finding {
 	owners := make(map[string][]string)
 	var order []string
@@ -60,7 +60,7 @@ func askToolNameCollision(fleet *evidence.Fleet) []check.Finding {
 	return check.Capped(findings)
 }
 
-// askToolsAllServers counts the tools of several servers; a single server has checks of its own.
+// askToolsAllServers counts the tools of several servers. Other checks cover a single server.
 func askToolsAllServers(fleet *evidence.Fleet) []check.Finding {
 	total, list := largest(fleet, listing.CountTools, func(n int) string { return words.Count(n, "tool") })
 	var over []string
@@ -97,8 +97,7 @@ func askTokensAllServers(fleet *evidence.Fleet) []check.Finding {
 	return []check.Finding{f}
 }
 
-// largest lists several servers by a number, the largest first, with the total; the list is empty if there are
-// fewer than two.
+// largest lists servers by a number in descending order, with the total. The list is empty if there are fewer than two.
 func largest(
 	fleet *evidence.Fleet, number func(*evidence.Evidence) int, shown func(int) string,
 ) (total int, list string) {

@@ -14,9 +14,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// leakedValue shows a variable or header that holds a secret, with the secret hidden; nothing if it holds none.
+// leakedValue returns a variable or header that contains a secret, masked, or nothing.
 func leakedValue(name, value string) string {
-	const shortest = 8 // of a value that only its name gives away
+	const shortest = 8 // of a value that looks secret only by its name
 	switch {
 	case strings.Contains(value, "${") || cmdline.PlaceholderIn(value) != "":
 		return "" // it comes from elsewhere
@@ -28,7 +28,8 @@ func leakedValue(name, value string) string {
 	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, words.Count(len(value), "character"))
 }
 
-// leakedArgument shows an argument that holds a secret, or is one because of the flag before it.
+// leakedArgument returns an argument that contains a secret, or is one according to the flag before it, masked, or
+// nothing.
 func leakedArgument(args []string, i int) string {
 	arg := args[i]
 	if strings.Contains(arg, "${") || cmdline.PlaceholderIn(arg) != "" {
@@ -44,7 +45,7 @@ func leakedArgument(args []string, i int) string {
 	return ""
 }
 
-// leakedURL shows a URL whose user or parameters hold a secret, with the secret hidden; nothing if it holds none.
+// leakedURL returns a URL whose password or parameters contain a secret, masked, or nothing.
 func leakedURL(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || cmdline.PlaceholderIn(address) != "" {
@@ -66,12 +67,12 @@ func leakedURL(address string) string {
 		return ""
 	}
 	parsed.RawQuery = query.Encode()
-	// The mask's own characters stay readable.
+	// Encode escapes the mask.
 	return strings.ReplaceAll(parsed.String(), "%2A%2A%2A", mask.Mask)
 }
 
-// leaks yields the settings of the entry that hold a secret in plain text, by its shape or by its name, with the
-// secret hidden.
+// leaks yields the settings of the entry with a secret in plain text, detected by its shape or name, and the masked
+// value.
 func leaks(server *config.Server) iter.Seq2[cmdline.Setting, string] {
 	return func(yield func(cmdline.Setting, string) bool) {
 		for _, s := range (&evidence.Evidence{Server: server}).Settings() {

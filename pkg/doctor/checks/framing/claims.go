@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// The ids of checks that lines are given to.
+// The ids of checks to which lines are assigned.
 const (
 	idPollution     = "stdout-pollution"
 	idBetween       = "stdout-pollution-between"
@@ -38,7 +38,7 @@ const (
 	idEcho          = "stdout-echo"
 )
 
-// check returns the check that a line belongs to. What explains the whole stream takes precedence.
+// check returns the check for a line. Explanations of the whole stream take precedence.
 func (s *sorter) check(one *unexpectedLine) string {
 	switch one.Class {
 	case wire.ClassText, wire.ClassSplit, wire.ClassGlued, wire.ClassBroken:
@@ -59,12 +59,12 @@ func (s *sorter) check(one *unexpectedLine) string {
 	return s.ending(one)
 }
 
-// stream returns the check of a line from a stream in another encoding or framing.
+// stream returns the check for a line of a stream with another encoding or framing.
 func (s *sorter) stream(one *unexpectedLine) string {
 	switch {
 	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
 		return idUTF16
-	case one.Class != wire.ClassText && hasNUL(one.Text): // on a line of its own it is text like any other
+	case one.Class != wire.ClassText && hasNUL(one.Text): // text on a separate line is ordinary text
 		return idNUL
 	case isContentLength(one.Text):
 		return idContentLength
@@ -74,7 +74,7 @@ func (s *sorter) stream(one *unexpectedLine) string {
 	return ""
 }
 
-// text returns the check of foreign text.
+// text returns the check for text.
 func (s *sorter) text(one *unexpectedLine) string {
 	switch {
 	case one.Class == wire.ClassGlued && string(one.Text) == "\r":
@@ -86,7 +86,7 @@ func (s *sorter) text(one *unexpectedLine) string {
 	case one.Class == wire.ClassGlued:
 		return idSuffix
 	case one.Class == wire.ClassBroken && one.Unended:
-		return "" // cut off by the server's end, which other checks judge
+		return "" // cut off by the server's exit, which other checks report
 	case s.http, !s.answered && speaksHTTP(one.Text):
 		return idHTTP
 	case s.usage && one.who.Culprit.Confidence != culprit.Certain:
@@ -97,19 +97,18 @@ func (s *sorter) text(one *unexpectedLine) string {
 	return s.byPhase(one)
 }
 
-// asks reports whether a line is a question that will never be answered, such as text without a newline, or leads up
-// to one.
+// asks reports whether a line is a prompt, such as text without a newline, or part of its preceding lines.
 func (s *sorter) asks(one *unexpectedLine) bool {
 	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
 	return s.waits(one.PollutedLine) || leads && one.Line < s.question && s.question-one.Line <= maxQuestion
 }
 
-// byPhase returns the check of plain pollution. What came before the first answer is never of the shutdown, even if it
-// is about the end of a server that died at its start.
+// byPhase returns the check for ordinary text by its phase. Text before the first response never belongs to the
+// shutdown, even if the server exited during its start.
 func (s *sorter) byPhase(one *unexpectedLine) string {
 	if one.phase == wire.PhaseShutdown && s.said[string(one.Text)] {
-		one.phase = wire.PhaseIdle // it belongs to the last answer; stdin was closed before it
+		one.phase = wire.PhaseIdle // it belongs to the last response, but came after stdin was closed
 	}
 	one.last = s.isLastWord(one)
 	switch {
@@ -122,7 +121,7 @@ func (s *sorter) byPhase(one *unexpectedLine) string {
 	return idBetween
 }
 
-// ending returns the check of a line that does not end in a plain newline; none if the kind of stream explains it.
+// ending returns the check for a line that does not end in a plain newline, or nothing if the stream explains it.
 func (s *sorter) ending(one *unexpectedLine) string {
 	switch {
 	case s.contentLength, s.sse, s.utf16:
@@ -139,7 +138,7 @@ func (s *sorter) ending(one *unexpectedLine) string {
 	return ""
 }
 
-// isUTF16 reports whether text is UTF-16: it begins with that byte order mark, or every second byte of it is zero.
+// isUTF16 reports whether text is UTF-16: it begins with a byte order mark, or every second byte is zero.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return true
@@ -161,8 +160,8 @@ func isContentLength(text []byte) bool {
 	return found && strings.EqualFold(string(name), "content-length")
 }
 
-// isEventStream reports whether a line is one of server-sent events. A field alone
-// may be a log's; a message after "data:", or "event: message", is not.
+// isEventStream reports whether a line is part of server-sent events: "data:" before a message, or "event: message".
+// Other fields may belong to a log.
 func isEventStream(line wire.PollutedLine) bool {
 	text := string(bytes.TrimSpace(line.Text))
 	if line.Class == wire.ClassGlued {
@@ -171,22 +170,22 @@ func isEventStream(line wire.PollutedLine) bool {
 	return line.Class == wire.ClassText && (text == "event: message" || text == "event:message")
 }
 
-// isUsage reports whether a line begins a program's help.
+// isUsage reports whether a line is the beginning of a program's help.
 func isUsage(line wire.PollutedLine) bool {
 	text := strings.ToLower(culprit.PlainText(string(bytes.TrimSpace(line.Text))))
 	return line.Class == wire.ClassText &&
 		(strings.HasPrefix(text, "usage:") || strings.HasPrefix(text+" ", "usage "))
 }
 
-// speaksHTTP reports whether text says that a server listens for HTTP.
+// speaksHTTP reports whether text is a message that a server listens for HTTP.
 func speaksHTTP(text []byte) bool { return listensAt(text) != "" }
 
-// listensAt returns the URL at which text says that a server listens for HTTP; nothing if it does not.
+// listensAt returns the URL in a message that a server listens for HTTP, or nothing.
 func listensAt(text []byte) string {
 	return cause.Listens(string(text[:min(len(text), culprit.MaxRecognised)]))
 }
 
-// hasEscapes reports whether text holds control sequences for terminals: ESC, or a C1 control.
+// hasEscapes reports whether text has terminal control sequences: ESC or a C1 control character.
 func hasEscapes(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r <= 0x9f })
 }
@@ -194,5 +193,5 @@ func hasEscapes(text []byte) bool {
 // hasNUL reports whether text has a zero byte.
 func hasNUL(text []byte) bool { return bytes.IndexByte(text, 0) >= 0 }
 
-// isControl reports whether a character has no place in a line or a message.
+// isControl reports whether a character is a control character other than a tab.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f && r <= 0x9f }

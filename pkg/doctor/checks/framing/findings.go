@@ -16,23 +16,22 @@ import (
 	"toolx/pkg/words"
 )
 
-// LineGroup is lines that make one finding: those of one writer under one check.
+// LineGroup is the lines of one finding: those from one source under one check.
 type LineGroup struct {
 	First, last unexpectedLine
 	Lines       int // in all runs
-	// inRun are the lines in the run of First, which is one start of the server, and salvaged the messages that were
-	// found on those lines all the same.
+	// inRun counts the lines in the run of First, and salvaged the messages that toolx found on them.
 	inRun, salvaged int
 	runs            []string
-	// dying reports whether all lines are about the server's death.
+	// dying reports whether all lines are about the server's exit.
 	dying bool
-	// paths are the error paths that the lines belong to, each once; ordinary is set if some belong to none.
+	// paths are the distinct error paths of the lines; ordinary is set if some lines have none.
 	paths    []string
 	ordinary bool
 	Who      culprit.Recognition
 }
 
-// LineGroups collects the lines of one check over all runs, a group for each writer.
+// LineGroups returns the lines of one check in all runs, grouped by source.
 func LineGroups(e *evidence.Evidence, id string) []*LineGroup {
 	var list []*LineGroup
 	by := make(map[string]*LineGroup)
@@ -52,7 +51,7 @@ func LineGroups(e *evidence.Evidence, id string) []*LineGroup {
 	return list
 }
 
-// oneGroup is LineGroups for a check about the stream instead of its writers; nil if there are no lines.
+// oneGroup returns the lines of a check of the whole stream as one group, or nil.
 func oneGroup(e *evidence.Evidence, id string) *LineGroup {
 	groups := LineGroups(e, id)
 	if len(groups) == 0 {
@@ -93,7 +92,7 @@ func (p *LineGroup) add(one unexpectedLine) {
 	}
 }
 
-// sureness orders recognitions, the surest highest.
+// sureness returns a number that is higher for greater confidence.
 func sureness(who culprit.Recognition) int {
 	return slices.Index([]string{culprit.Generic, culprit.Likely, culprit.Certain}, who.Culprit.Confidence)
 }
@@ -106,7 +105,7 @@ func (p *LineGroup) where() *evidence.Where {
 	return where
 }
 
-// notes say how many more lines there are in one start of the server, what was salvaged, and after what they came.
+// notes describe how many more lines one run has, how many messages were recovered, and what preceded the lines.
 func (p *LineGroup) notes() []string {
 	var notes []string
 	if more := p.inRun - p.First.lines; more > 0 {
@@ -135,7 +134,7 @@ func (p *LineGroup) notes() []string {
 	return notes
 }
 
-// finding makes a finding of foreign text.
+// finding returns the finding about text.
 func (p *LineGroup) finding(e *evidence.Evidence) check.Finding {
 	culprit := p.Who.Culprit
 	f := check.Finding{
@@ -143,18 +142,18 @@ func (p *LineGroup) finding(e *evidence.Evidence) check.Finding {
 		Culprit: &culprit, Breaks: breaks(p.First.Class), Fix: fixes(e, p.Who),
 	}
 	if c := e.Cause(); p.dying || c != nil && c.Kind == cause.Idle {
-		f.Severity = check.Warning // why it dies, or that it is no server, is worse
+		f.Severity = check.Warning // another finding explains the failure
 	}
 	return f
 }
 
-// breaks returns the verdicts on a class, those who fail first.
+// breaks returns what clients do with a class, failures first.
 func breaks(class wire.Class) []string {
 	verdict := VerdictOf(class)
 	return append(verdict.Fails, verdict.Tolerates...)
 }
 
-// fixes returns what fixes a writer, in the server and from outside, and the work-around at the end.
+// fixes returns the fixes for a source, in the server and from outside, then the work-around.
 func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	var list []string
 	if who.InServer != "" {
@@ -166,8 +165,8 @@ func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	return append(list, workAround(e)...)
 }
 
-// workAround returns the entry that puts toolx between a client and the server; none for a server without a command,
-// and for one that has answered nothing: there is no message for toolx to let through.
+// workAround returns a config entry that runs the server behind toolx proxy. It returns nothing for a server without a
+// command, and for one that never responded, since there are no messages to pass on.
 func workAround(e *evidence.Evidence) []string {
 	answered := func(run *evidence.Run) bool {
 		_, ok := firstAnswer(run)
@@ -184,8 +183,8 @@ func workAround(e *evidence.Evidence) []string {
 	return []string{check.WorkAround + `"command": "toolx", "args": ` + spaced}
 }
 
-// streamFinding makes a finding about how messages are written. The check's own fixes stay; the work-around is
-// added if toolx can read such a stream.
+// streamFinding returns a finding about how messages are written. It adds the work-around to the check's fixes if toolx
+// can read such a stream.
 func (p *LineGroup) streamFinding(e *evidence.Evidence, id, evidence string) check.Finding {
 	page := check.PageOf(pages, id)
 	finding := check.Finding{Where: p.where(), Evidence: evidence, Notes: p.notes()}
@@ -198,7 +197,7 @@ func (p *LineGroup) streamFinding(e *evidence.Evidence, id, evidence string) che
 	return finding
 }
 
-// frameOn returns the message that was read from a line, or nil.
+// frameOn returns the message on a line, or nil.
 func frameOn(run *evidence.Run, line int) json.RawMessage {
 	for _, frame := range evidence.EventsOf[wire.FrameReceived](run) {
 		if frame.Line == line {
@@ -208,7 +207,7 @@ func frameOn(run *evidence.Run, line int) json.RawMessage {
 	return nil
 }
 
-// answeredBy names a message: the answer to a request, or its own method.
+// answeredBy describes a message by the request that it responds to, or by its method.
 func answeredBy(run *evidence.Run, frame json.RawMessage) string {
 	head := evidence.ReadHead(frame)
 	if x := run.ByID(head.ID); head.Method == "" && x != nil && x.Frame != nil {

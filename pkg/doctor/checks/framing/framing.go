@@ -1,4 +1,4 @@
-// Package framing has the checks of what stands on stdout besides messages.
+// Package framing has the checks of non-protocol output on stdout.
 package framing
 
 import (
@@ -21,17 +21,17 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks ask what stood on stdout besides messages. What explains the whole stream comes first; the lines that
-// it explains belong to no other check.
+// Checks returns the checks of non-protocol output on stdout. Those that explain the whole stream come first, and no
+// other check reports the lines that they explain.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
-		// Programs that do not speak MCP on stdio at all.
+		// Programs that are not MCP servers on stdio.
 		{ID: idHTTP, Need: check.NeedProcess, Ask: askHTTP},
 		{ID: idUsage, Need: check.NeedProcess, Ask: askUsage},
 		{ID: idEcho, Need: check.NeedProcess, Ask: askEcho},
 		{ID: idFlood, Need: check.NeedProcess, Ask: askFlood},
 
-		// Streams that are not plain UTF-8, or that frame messages differently from MCP.
+		// Streams that are not plain UTF-8, or with other framing than MCP's.
 		{ID: idUTF16, Need: check.NeedProcess, Ask: askStream(idUTF16, firstBytes)},
 		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, says("the bytes ef bb bf stand before the message"))},
 		{ID: idInvalidUTF8, Need: check.NeedProcess, Ask: askStream(idInvalidUTF8, invalidBytes)},
@@ -41,33 +41,33 @@ func Checks() []check.Check {
 		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, says("a message ends in CR (0d) and no LF"))},
 		{ID: idPartial, Need: check.NeedProcess, Ask: askPartial},
 
-		// Text on lines of its own.
+		// Text on separate lines.
 		{ID: idPollution, Need: check.NeedProcess, Ask: askGroups(idPollution)},
 		{ID: idBetween, Need: check.NeedProcess, Ask: askGroups(idBetween)},
 		{ID: idShutdown, Need: check.NeedProcess, Ask: askGroups(idShutdown)},
 		{ID: idNotRPC, Need: check.NeedProcess, Ask: askGroups(idNotRPC)},
 		{ID: idANSI, Need: check.NeedProcess, Ask: askBytes(idANSI, hasEscapes)},
 
-		// Messages that are there, but not on a line of their own.
+		// Messages that are not alone on one line.
 		{ID: idPrefix, Need: check.NeedProcess, Ask: askGlued(idPrefix)},
 		{ID: idSuffix, Need: check.NeedProcess, Ask: askGlued(idSuffix)},
 		{ID: idPretty, Need: check.NeedProcess, Ask: askStream(idPretty, firstText)},
 		{ID: idNoNewline, Need: check.NeedProcess, Ask: askStream(idNoNewline, unended)},
 		{ID: idHuge, Need: check.NeedProcess, Ask: askHuge},
 
-		// What every client tolerates.
+		// Deviations that almost every client tolerates.
 		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, says("the line ends in CR LF (0d 0a)"))},
 		{ID: idBlank, Need: check.NeedProcess, Ask: askStream(idBlank, blank)},
 	})
 }
 
-// askGroups has one finding for each writer of a check's lines.
+// askGroups returns one finding for each source of a check's lines.
 func askGroups(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
 		for _, p := range LineGroups(e, id) {
 			if p.inRun == 1 && e.SaysCause(string(p.First.Text)) {
-				continue // the finding about the failure has it
+				continue // the finding about the failure quotes it
 			}
 			findings = append(findings, p.finding(e))
 		}
@@ -75,7 +75,7 @@ func askGroups(id string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// askStream has one finding for a stream whose messages are framed differently; seen says what is different.
+// askStream returns one finding about a stream with other framing; seen describes the difference.
 func askStream(id string, seen func(*LineGroup) string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		p := oneGroup(e, id)
@@ -89,7 +89,7 @@ func askStream(id string, seen func(*LineGroup) string) func(*evidence.Evidence)
 // firstText returns the text of the first line.
 func firstText(p *LineGroup) string { return evidence.Cut(string(p.First.Text)) }
 
-// says returns a remark that is the same for every group.
+// says returns a function that always returns text.
 func says(text string) func(*LineGroup) string { return func(*LineGroup) string { return text } }
 
 func blank(*LineGroup) string { return "a blank line" }
@@ -99,7 +99,7 @@ func firstBytes(p *LineGroup) string {
 	return fmt.Sprintf("it begins with the bytes % x", p.First.Text[:min(len(p.First.Text), 16)])
 }
 
-// invalidBytes shows the first bytes that are not UTF-8.
+// invalidBytes shows the first bytes that are not valid UTF-8.
 func invalidBytes(p *LineGroup) string {
 	at := p.First.Column
 	if at >= len(p.First.Text) {
@@ -108,7 +108,7 @@ func invalidBytes(p *LineGroup) string {
 	return fmt.Sprintf("from byte %d of the line: % x", at, p.First.Text[at:min(len(p.First.Text), at+8)])
 }
 
-// askUsage looks for a program's help. Its page has better fixes than the recognized writer's.
+// askUsage looks for a program's help. The page's fixes are better than those of a recognized source.
 func askUsage(e *evidence.Evidence) []check.Finding {
 	p := oneGroup(e, idUsage)
 	if p == nil {
@@ -117,7 +117,7 @@ func askUsage(e *evidence.Evidence) []check.Finding {
 	text := firstText(p)
 	lines := unexpectedLines(e, p.First.run)
 	isHead := func(one unexpectedLine) bool { return one.check == idUsage && isUsage(one.PollutedLine) }
-	if at := slices.IndexFunc(lines, isHead); at >= 0 { // a version or a greeting may come before it
+	if at := slices.IndexFunc(lines, isHead); at >= 0 { // a version or banner may precede it
 		p.First = lines[at]
 		text = firstText(p)
 		if heading := len(strings.Fields(text)) == 1; heading && at+1 < len(lines) {
@@ -127,13 +127,13 @@ func askUsage(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{{Where: p.where(), Evidence: text, Notes: p.notes()}}
 }
 
-// unended names the message that has no newline.
+// unended describes the message without a newline.
 func unended(p *LineGroup) string {
 	frame := frameOn(p.First.run, p.First.Line)
 	return fmt.Sprintf("%s, %d bytes, and nothing after it", answeredBy(p.First.run, frame), len(frame))
 }
 
-// askGlued has one finding for each writer whose text shares a line with a message.
+// askGlued returns one finding for each source of text that shares a line with a message.
 func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
@@ -154,7 +154,7 @@ func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// askHTTP looks for a server that listens on HTTP and answers nothing on stdio. Many say so on stderr.
+// askHTTP looks for a server that listens for HTTP and does not respond on stdio. Many report that on stderr.
 func askHTTP(e *evidence.Evidence) []check.Finding {
 	var f check.Finding
 	var text string
@@ -180,7 +180,7 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 	}
 	f.Evidence = evidence.Cut(text)
 	f.Fix = check.PageOf(pages, idHTTP).Fix
-	if c := e.Cause(); c != nil && c.Kind == cause.HTTP { // it chose the line with the whole URL
+	if c := e.Cause(); c != nil && c.Kind == cause.HTTP { // its line has the complete URL
 		text = c.Line
 	}
 	if url := listensAt([]byte(text)); url != "" {
@@ -189,8 +189,8 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// stderrHTTP returns the line of stderr that says that the server listens on HTTP; nil unless the server lives
-// and never answered.
+// stderrHTTP returns the line of stderr that reports that the server listens for HTTP; nil unless the server runs and
+// never responded.
 func stderrHTTP(run *evidence.Run) *wire.StderrLine {
 	if run == nil || run.Failure == nil || run.Failure.Ending != diagnose.EndingSilent {
 		return nil
@@ -206,7 +206,7 @@ func stderrHTTP(run *evidence.Run) *wire.StderrLine {
 	return nil
 }
 
-// askEcho looks for toolx's own requests among the messages of the server.
+// askEcho looks for toolx's own requests among the server's messages.
 func askEcho(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		back := echoes(run)
@@ -223,7 +223,7 @@ func askEcho(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// askPartial looks for text that never got its newline: mostly a question, with the lines before it.
+// askPartial looks for text without a newline, which is usually a prompt, and the lines before it.
 func askPartial(e *evidence.Evidence) []check.Finding {
 	for _, p := range LineGroups(e, idPartial) {
 		if !p.last.Unended {
@@ -231,7 +231,7 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 		}
 		p.First = p.last
 		f := check.At(p.where(), "%s", firstText(p))
-		f.Where.MS = 0 // it was seen when the waiting ended, not when it came
+		f.Where.MS = 0 // its time is the end of the wait, not its arrival
 		switch c := e.Cause(); {
 		case p.Who.Rule == "npx-prompt":
 			f.Culprit, f.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
@@ -243,8 +243,8 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// askBytes looks for bytes that belong neither into text nor into a message. On a message's line they are the
-// reason why it is lost; in text, which is pollution anyway, they are a note.
+// askBytes looks for invalid bytes. On a message's line they make clients lose the message; in text, which is pollution
+// anyway, they are only a note.
 func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var alone, beside LineGroup
@@ -270,7 +270,7 @@ func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check
 	}
 }
 
-// bytesFinding shows the first byte that has no place on stdout, and a few bytes before it.
+// bytesFinding shows the first invalid byte and a few bytes before it.
 func (p *LineGroup) bytesFinding(e *evidence.Evidence, id string) check.Finding {
 	const leadIn = 20
 	text := p.First.Text
@@ -282,13 +282,13 @@ func (p *LineGroup) bytesFinding(e *evidence.Evidence, id string) check.Finding 
 	return f
 }
 
-// The sizes of messages that clients cannot take.
+// Sizes above which clients fail.
 const (
 	largeMessage    = 1_000_000 // bytes; the largest tools/list seen in the wild is 1.03 MB
 	tooLargeMessage = 10 << 20  // the TypeScript SDK's limit
 )
 
-// askHuge looks for the largest message, and for lines that toolx gave up.
+// askHuge looks for the largest message, and for lines that toolx dropped.
 func askHuge(e *evidence.Evidence) []check.Finding {
 	if p := oneGroup(e, idHuge); p != nil {
 		limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
@@ -321,14 +321,14 @@ func askHuge(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// The bounds of a flood.
+// Limits above which output is a flood.
 const (
 	floodLines = 100_000
-	floodBytes = 1 << 20          // below that, no rate counts
+	floodBytes = 1 << 20          // the rate is ignored below that
 	floodRate  = 10 * 1000 * 1000 // bytes per second
 )
 
-// askFlood looks at the longest stretch without a message.
+// askFlood checks the longest sequence of lines without a message.
 func askFlood(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		flood := run.Flood
@@ -348,7 +348,7 @@ func askFlood(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// flooding returns the writer with the most lines in a run, or nil.
+// flooding returns the source with the most lines in a run, or nil.
 func flooding(e *evidence.Evidence, run *evidence.Run) *LineGroup {
 	alone := &evidence.Evidence{Server: e.Server, Launch: e.Launch, Clean: run}
 	var most *LineGroup

@@ -14,26 +14,26 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// unexpectedLine is something on stdout that is not one message on one line, with the check that explains it best.
+// unexpectedLine is output on stdout other than one message on one line, with the check that explains it best.
 type unexpectedLine struct {
 	wire.PollutedLine
 	run *evidence.Run
-	// check is the id of the check that the line belongs to; empty if no check of this family is about it.
+	// check is the id of the line's check; empty if it has none in this family.
 	check string
-	// lines is how many lines it has.
+	// lines counts its lines, which are several for a JSON value.
 	lines int
-	// phase is the line's, corrected by what the run knows of its end.
+	// phase is the line's phase, corrected by sorter.phase.
 	phase wire.Phase
-	// method is the method of the request that was under way, or empty.
+	// method is the method of the pending request, or empty.
 	method string
-	// errorPath names the mistake in what the doctor had just asked; empty in ordinary work.
+	// errorPath describes the error in the doctor's last request; empty if that was valid.
 	errorPath string
 	who       culprit.Recognition
-	// last reports whether it is about the server's death.
+	// last reports whether it is about the server's exit.
 	last bool
 }
 
-// unexpectedLines returns the lines of a run; the run must be complete.
+// unexpectedLines returns the unexpected lines of a complete run.
 func unexpectedLines(e *evidence.Evidence, run *evidence.Run) []unexpectedLine {
 	return evidence.Once(&run.Kept, func() []unexpectedLine {
 		s := &sorter{e: e, run: run, lines: evidence.EventsOf[wire.PollutedLine](run)}
@@ -45,10 +45,9 @@ func unexpectedLines(e *evidence.Evidence, run *evidence.Run) []unexpectedLine {
 	})
 }
 
-// ContextOf returns what is known of the programs that write to a server's stdout: what its command line starts, and
-// the processes that it consisted of, as far as those were seen.
+// ContextOf returns the programs that can write to a server's stdout, according to its command line and its processes.
 func ContextOf(e *evidence.Evidence) culprit.Context {
-	type context culprit.Context // a type of its own to be kept by
+	type context culprit.Context // a key for Kept
 	return culprit.Context(evidence.Once(&e.Kept, func() context { return context(readContext(e)) }))
 }
 
@@ -72,13 +71,13 @@ func readContext(e *evidence.Evidence) culprit.Context {
 	for _, process := range ends {
 		seen := culprit.ContextOf(process.Command, in)
 		language := culprit.PrinterOf(seen.Command).Name
-		// A process can write what it likes in place of its command line: npm does. Then there is no such program.
+		// A process can overwrite its command line, as npm does. Then there is no such program.
 		isProgram := len(process.Command) > 0 && in.Find(process.Command[0]).Path != ""
 		unknown := language == "" && !(process.Stdin && isProgram)
 		switch known := culprit.PrinterOf(hint.Command).Name; {
 		case !process.Stdout || unknown || language == known || known == "docker":
-		case process.Stdin: // it reads the messages: the rest of the command line only leads to it
-			if known != "shell" { // what a shell prints is in the script
+		case process.Stdin: // it reads the messages, so the rest of the command line only starts it
+			if known != "shell" { // the script shows what a shell prints
 				hint.Beside = append(hint.Beside, hint.Command)
 			}
 			hint.Command = seen.Command
@@ -89,36 +88,36 @@ func readContext(e *evidence.Evidence) culprit.Context {
 	return hint
 }
 
-// leads reports whether a process has given its stdin and stdout on to a child.
+// leads reports whether a child inherited a process's stdin and stdout.
 func leads(one procs.Process, tree []procs.Process) bool {
 	return slices.ContainsFunc(tree, func(child procs.Process) bool {
 		return child.Parent == one.PID && child.Stdin && child.Stdout
 	})
 }
 
-// sorter gives the polluted lines of one run to checks. Its flags are facts about the whole run that explain
-// single lines.
+// sorter assigns the polluted lines of one run to checks. Its flags are facts about the whole run that explain single
+// lines.
 type sorter struct {
 	e     *evidence.Evidence
 	run   *evidence.Run
 	lines []wire.PollutedLine
-	// from is what is known of the programs that write.
+	// from describes the programs that can write.
 	from culprit.Context
 
-	answered      bool      // any request was
-	first         time.Time // when the first of them was, or zero
-	opening       int       // the last line before the first answer of the clean run
-	died          bool      // it ended before toolx stopped it
+	answered      bool      // the server responded to a request
+	first         time.Time // the time of the first response, or zero
+	opening       int       // the last line before the clean run's first response
+	died          bool      // the server exited before toolx stopped it
 	utf16         bool
 	contentLength bool
 	sse           bool
 	usage         bool
-	http          bool            // it serves HTTP instead, so that its stdout is for people
-	texts         bool            // there is foreign text
+	http          bool            // the server uses HTTP, and its stdout is for people
+	texts         bool            // there is text
 	unended       bool            // messages lack their newline
-	question      int             // the line of a text that waits without a newline
+	question      int             // the line of a prompt
 	carriage      map[int]bool    // lines that end in CR
-	said          map[string]bool // texts that came between answers
+	said          map[string]bool // texts between responses
 }
 
 // look finds the facts about the whole run.
@@ -159,12 +158,12 @@ func (s *sorter) look() {
 	}
 }
 
-// waits reports whether a line is text that stayed without a newline until the time was up.
+// waits reports whether a line is text that had no newline until the time limit.
 func (s *sorter) waits(line wire.PollutedLine) bool {
 	return line.Class == wire.ClassText && line.Unended && !s.answered && !s.died
 }
 
-// firstAnswer returns when the server answered for the first time; ok is false if it never did.
+// firstAnswer returns the time of the server's first response; ok is false if there was none.
 func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	for _, exchange := range run.Exchanges {
 		if answered := exchange.At.Add(exchange.Took); exchange.Frame != nil && (!ok || answered.Before(at)) {
@@ -174,7 +173,7 @@ func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// sort makes an unexpectedLine of each line, or of several lines that are one JSON value.
+// sort returns an unexpectedLine for each line or multi-line JSON value.
 func (s *sorter) sort() []unexpectedLine {
 	var list []unexpectedLine
 	recognized, unknown := 0, s.recognize(nil, nil)
@@ -202,17 +201,17 @@ func (s *sorter) sort() []unexpectedLine {
 	return list
 }
 
-// recognize returns the writer of a text.
+// recognize returns the source of a text.
 func (s *sorter) recognize(text []byte, nearby []string) culprit.Recognition {
 	hint := s.from
 	hint.Nearby = nearby
 	return culprit.Recognise(text, hint)
 }
 
-// maxRecognized is how many lines of a run are recognized one by one; later lines of a flood change no finding.
+// maxRecognized is how many lines of a run are recognized. Later lines of a flood do not change findings.
 const maxRecognized = 400
 
-// nearby returns the texts around a line.
+// nearby returns the lines around a line.
 func (s *sorter) nearby(i int) []string {
 	var texts []string
 	for j := max(0, i-culprit.BannerHeight); j < min(len(s.lines), i+culprit.BannerHeight+1); j++ {
@@ -223,7 +222,7 @@ func (s *sorter) nearby(i int) []string {
 	return texts
 }
 
-// value looks for a pretty-printed JSON value that begins on line i and has n lines; n is zero if there is none.
+// value looks for a pretty-printed JSON value that begins on line i. It returns the number of its lines, or zero.
 func (s *sorter) value(i int) (n int, joined []byte) {
 	const maxLines = 256
 	first := s.lines[i]
@@ -247,10 +246,10 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 	return 0, nil
 }
 
-// phase corrects a line's phase by what is known of the whole run. Before the first answer it is the start, even if
-// the doctor has given up a request by then, or asked the server to end; and so it is for text that waits for its
-// newline to the end. After the doctor's signal it is the shutdown. If a run that the doctor ended has no answer, the
-// clean run knows which of its lines belong to the start.
+// phase corrects a line's phase with knowledge of the whole run. Lines before the first response belong to the start,
+// even if a request timed out or the doctor is ending the server, and so do prompts. Lines after the doctor's signal
+// belong to the shutdown. If a run has no response, its first lines belong to the start, up to the last such line of
+// the clean run.
 func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
 	ending := line.Phase == wire.PhaseShutdown || signalled && line.At.After(terminated)
@@ -264,7 +263,7 @@ func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
 	return line.Phase
 }
 
-// isLastWord reports whether a text of a server that died is about its death: it came within the last second.
+// isLastWord reports whether a text is about the server's exit: it came within the last second before.
 func (s *sorter) isLastWord(one *unexpectedLine) bool {
 	exit := s.run.Exit()
 	if !s.died || exit == nil || one.Since < exit.Lived-time.Second {
@@ -273,8 +272,7 @@ func (s *sorter) isLastWord(one *unexpectedLine) bool {
 	return slices.Contains([]string{culprit.RuleRuntime, culprit.RuleMerged, "stack-trace"}, one.who.Rule)
 }
 
-// underWay returns the method of the request that waited for its answer at a time, and the mistake in it if the
-// doctor made one.
+// underWay returns the method of the request that was pending at a time, and its deliberate error if it has one.
 func (s *sorter) underWay(at time.Time) (method, errorPath string) {
 	for _, exchange := range s.run.Exchanges {
 		if exchange.At.After(at) {
@@ -292,7 +290,7 @@ func (s *sorter) underWay(at time.Time) (method, errorPath string) {
 	return method, errorPath
 }
 
-// mistakeIn returns what is wrong with a request that the doctor made to see the error path, or nothing.
+// mistakeIn describes the deliberate error in a request, or returns nothing.
 func mistakeIn(exchange *evidence.Exchange) string {
 	switch {
 	case exchange.Method == evidence.NoSuchMethod:
@@ -307,8 +305,8 @@ func mistakeIn(exchange *evidence.Exchange) string {
 	return ""
 }
 
-// echoes returns the requests of toolx that came back as they were sent. It ignores pings: both sides send them,
-// and two of them can look the same.
+// echoes returns toolx's requests that the server sent back unchanged. It ignores pings, because both sides send them
+// and two can be equal.
 func echoes(run *evidence.Run) []wire.FrameReceived {
 	sent := make(map[string]string)
 	var back []wire.FrameReceived
@@ -327,12 +325,12 @@ func echoes(run *evidence.Run) []wire.FrameReceived {
 	return back
 }
 
-// canonical returns a message with its members in the order of their names; nothing if it is not JSON.
+// canonical returns a message with sorted members, or nothing if it is not JSON.
 func canonical(frame []byte) string {
 	var value any
 	if json.Unmarshal(frame, &value) != nil {
 		return ""
 	}
-	text, _ := rawjson.Marshal(value) // it came from JSON
+	text, _ := rawjson.Marshal(value) // decoded JSON can be encoded
 	return string(text)
 }

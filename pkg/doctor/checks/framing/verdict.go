@@ -2,12 +2,12 @@ package framing
 
 import "toolx/pkg/servers/wire"
 
-// Verdict is what clients do about a class of line: those of Fails lose the session or an answer, or show an error;
-// those of Tolerates go on without their users' notice.
+// Verdict is what clients do with a class of lines: those in Fails lose the session or a response, or show an error;
+// those in Tolerates continue silently.
 type Verdict struct{ Fails, Tolerates []string }
 
-// VerdictOf returns what clients do about a class, seen with Go SDK 1.8.0, mcp-go 1.2.1 and TypeScript SDK 1.32
-// against the fake server; the other clients are from reports.
+// VerdictOf returns what clients do with a class, as tested with Go SDK 1.8.0, mcp-go 1.2.1 and TypeScript SDK 1.32
+// against the fake server. Other clients are from reports.
 func VerdictOf(class wire.Class) Verdict {
 	const (
 		goEnds      = "Go SDK ends the session"

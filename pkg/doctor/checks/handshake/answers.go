@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// listMethods returns the lists that a server may have, with the capability that declares each.
+// listMethods returns the lists of a server and the capability that declares each.
 func listMethods() []struct{ capability, method, member string } {
 	return []struct{ capability, method, member string }{
 		{"tools", "tools/list", "tools"},
@@ -32,11 +32,11 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 		if !ok {
 			continue
 		}
-		f := check.At(x.Place(e.Clean), "%s answers with %d %s, and the capability %s is missing",
+		f := check.At(x.Place(e.Clean), "%s returns %d %s, but the capability %s is missing",
 			list.method, len(items), list.member, list.capability)
 		f.Title = fmt.Sprintf("server implements %s but does not declare them", list.capability)
 		if len(items) == 0 {
-			f.Severity = check.Info // no client misses anything
+			f.Severity = check.Info // clients do not miss anything
 			f.Title = fmt.Sprintf("server responds to %s but does not declare the capability", list.method)
 		}
 		found = append(found, f)
@@ -44,8 +44,8 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// askCapabilityFalse finds a list that is declared and that the server does not know, or does not answer. Another error
-// says that something else is wrong.
+// askCapabilityFalse finds a declared list that the server does not implement or does not respond to. Other errors have
+// other causes.
 func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, list := range listMethods() {
@@ -70,14 +70,14 @@ func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// askListRefused finds a tools/list that is refused for another reason than that there are no tools.
+// askListRefused finds a tools/list that fails with an error other than "method not found".
 func askListRefused(e *evidence.Evidence) []check.Finding {
 	x := e.RefusedList()
 	if x == nil {
 		return nil
 	}
 	if code, _ := evidence.ErrorCode(x.Error); code == evidence.MethodNotFound {
-		return nil // capability-false judges it
+		return nil // capability-false reports it
 	}
 	f := check.At(x.Place(e.Clean), "tools/list %s", x.Outcome())
 	if message := evidence.MemberText(evidence.MemberAt(x.Error, "message")); message != "" {
@@ -112,8 +112,7 @@ func askUnknownMethod(e *evidence.Evidence) []check.Finding {
 	return check.One(x.Place(e.Clean), "a method that does not exist %s%s", x.Outcome(), evidence.Waited(x))
 }
 
-// hostileCall returns the doctor's own call of a tool that cannot exist, or the one without a name; nil if there is
-// none.
+// hostileCall returns the doctor's call of an unknown tool, or the one without a name; nil if there is none.
 func hostileCall(e *evidence.Evidence, named bool) *evidence.Exchange {
 	for _, x := range e.Clean.Asked("tools/call") {
 		if !evidence.IsUsersCall(x) && (evidence.MemberAt(x.Sent, "params", "name") != nil) == named {
@@ -129,7 +128,7 @@ func askInvalidParams(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	code, _ := evidence.ErrorCode(x.Error)
-	if code == invalidParams || code == evidence.MismatchCode && e.OverHTTP() { // over HTTP, Mcp-Name is missing too
+	if code == invalidParams || code == evidence.MismatchCode && e.OverHTTP() { // Mcp-Name is missing too
 		return nil
 	}
 	f := check.At(x.Place(e.Clean), "tools/call without a name %s", x.Outcome())
@@ -140,7 +139,7 @@ func askInvalidParams(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// invalidParams is JSON-RPC's code for bad parameters.
+// invalidParams is the JSON-RPC error code for invalid parameters.
 const invalidParams = -32602
 
 func askUnknownTool(e *evidence.Evidence) []check.Finding {
@@ -155,10 +154,10 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 		f.Title = "server responds late to a call to an unknown tool"
 	case x.Refused():
 		f.Title = "server rejects a call to an unknown tool with an HTTP error that models do not see"
-		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
+		f.Breaks = []string{"clients that treat an HTTP error as a lost connection"}
 	case !x.Answered():
 		f.Severity, f.Title = check.Error, "server does not respond to a call to an unknown tool"
-		f.Breaks = []string{"every client waits until it times out"}
+		f.Breaks = []string{"all clients, which wait until they time out"}
 	case code == invalidParams:
 		return nil
 	case x.Error != nil:
@@ -175,7 +174,7 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// askNotificationAnswered finds messages without an id that came after the notification, when no request waited.
+// askNotificationAnswered finds responses without an id that came after the notification, when no request was pending.
 func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
 	return doctorwire.OddFrames(e, wire.ClassNotificationReply, func(_ *evidence.Run, odd wire.OddFrame) string {
 		return evidence.CutJSON(odd.Bytes)

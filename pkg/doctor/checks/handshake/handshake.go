@@ -1,5 +1,4 @@
-// Package handshake has the checks of the agreement between client and server, and of what a
-// server answers to what it should not be asked.
+// Package handshake has the checks of the handshake, of capabilities and lists, and of responses to invalid requests.
 package handshake
 
 import (
@@ -12,8 +11,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks are about the agreement between client and server, and about
-// what every server answers to what it should not be asked.
+// Checks returns the checks of the handshake, of capabilities and lists, and of responses to invalid requests.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "era", Need: check.NeedHandshake, Ask: askEra},

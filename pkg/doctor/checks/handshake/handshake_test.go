@@ -294,7 +294,7 @@ func TestListUnstable(t *testing.T) {
 		{"the same", a + "," + b, a + "," + b, nil, ""},
 		{"another order", a + "," + b, b + "," + a, nil, "the same tools in another order"},
 		{"one more", a, a + "," + b, nil, "1 tools, then 2"},
-		{"another", a, c, nil, "the same number of tools, and other definitions"},
+		{"another", a, c, nil, "the same number of tools, with other definitions"},
 		{"told so", a, a + "," + b, []exec.Event{changed}, ""},
 	} {
 		first := doctortest.Exchange("tools/list", `{}`, `{"tools":[`+one.first+`]}`, "")

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// nextCursor returns what a list's page says about the next one, or nil.
+// nextCursor returns a page's nextCursor, or nil.
 func nextCursor(x *evidence.Exchange) json.RawMessage {
 	return evidence.MemberAt(x.Result, "nextCursor")
 }
@@ -40,7 +40,7 @@ func askCursorLoop(e *evidence.Evidence) []check.Finding {
 }
 
 func askCursorEndless(e *evidence.Evidence) []check.Finding {
-	// The limits of a list that a client can be expected to read.
+	// Limits of a list that clients can be expected to read.
 	const manyPages, manyItems = 1000, 100_000
 	pages := e.Listing()
 	items, _ := e.Tools()
@@ -57,11 +57,11 @@ func askCursorEndless(e *evidence.Evidence) []check.Finding {
 	if next := nextCursor(last); next == nil || string(next) == "null" {
 		return nil
 	}
-	f := check.At(last.Place(e.Clean), "%s with %s, %s in all, and there is another one",
+	f := check.At(last.Place(e.Clean), "%s with %s, %s in total, and there are more",
 		words.Count(len(pages), "page"), words.Count(len(items), "tool"), exec.Bytes(size))
 	if unfinished {
 		f.Severity = check.Error
-		f.Notes = append(f.Notes, "the start's limit ended while the list went on")
+		f.Notes = append(f.Notes, "the start timed out before the end of the list")
 	}
 	return []check.Finding{f}
 }
@@ -122,16 +122,16 @@ func askListUnstable(e *evidence.Evidence) []check.Finding {
 	case len(before) != len(after):
 		return check.One(where, "%d tools, then %d", len(before), len(after))
 	case slices.EqualFunc(before, after, equal):
-		return nil // the difference is not in the tools
+		return nil // the tools are equal
 	case slices.EqualFunc(sorted(before), sorted(after), equal):
 		return check.One(where, "the same tools in another order")
 	}
-	return check.One(where, "the same number of tools, and other definitions")
+	return check.One(where, "the same number of tools, with other definitions")
 }
 
 const listChanged = "notifications/tools/list_changed"
 
-// listChanges returns the notifications that the list of tools changed.
+// listChanges returns the list_changed notifications for tools.
 func listChanges(e *evidence.Evidence) []wire.Notification {
 	return slices.DeleteFunc(evidence.EventsOf[wire.Notification](e.Clean), func(n wire.Notification) bool {
 		return n.Method != listChanged
@@ -160,7 +160,7 @@ func askListChangedStorm(e *evidence.Evidence) []check.Finding {
 	return check.One(where, "%d times in %s", most, evidence.Milliseconds(min(stormTime, lasted)))
 }
 
-// askProgress follows each token through its run.
+// askProgress checks the progress notifications of each token.
 func askProgress(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Sessions() {
@@ -186,7 +186,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// progressFault says what is wrong with a report of progress; nothing if it is right.
+// progressFault returns what is wrong with a progress notification, or nothing.
 func progressFault(frame wire.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64) string {
 	token := string(evidence.MemberAt(frame.Bytes, "params", "progressToken"))
 	call := calls[token]
@@ -196,19 +196,19 @@ func progressFault(frame wire.FrameReceived, calls map[string]*evidence.Exchange
 	last[token] = progress
 	switch {
 	case call == nil:
-		return "is for a token that no request gave"
+		return "has a token of no request"
 	case endedBefore(call, frame.At):
-		return "comes after the answer"
+		return "comes after the response"
 	case !numeric:
 		return "has no number"
 	case reported && progress <= before:
-		return "does not rise"
+		return "does not increase"
 	}
 	return ""
 }
 
-// endedBefore reports whether a request had got its result at a time. A call that is answered with a task has not: its
-// token is valid until the task ends.
+// endedBefore reports whether a request had its result at a time. If the result is a task, the token remains valid
+// until the task ends.
 func endedBefore(x *evidence.Exchange, at time.Time) bool {
 	task, _ := evidence.TaskHandle(x.Result)
 	return task == nil && x.Frame != nil && at.After(x.At.Add(x.Took))
@@ -240,7 +240,7 @@ func askLogWithoutOptIn(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// lacking finds the results under the rules of 2026-07-28 that lack one of the members that wanted names.
+// lacking finds results of 2026-07-28 that lack a member that wanted returns.
 func lacking(e *evidence.Evidence, wanted func(method string) []string) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {

@@ -32,7 +32,7 @@ func TestWireSchema(t *testing.T) {
 		`{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
 	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" ||
 		found[0].Where.Method != "tools/list" ||
-		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
+		found[0].Evidence != `it is a string ("yes"), but must be a boolean` {
 		t.Errorf("a hint that is text: %+v", found)
 	}
 	found = wireSchema(clean("resources/list", `{"resources":[{"name":"a","uri":"1password://config"}]}`))

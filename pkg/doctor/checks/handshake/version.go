@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// askEra always reports: it is a fact about the server.
+// askEra always reports a fact about the server.
 func askEra(e *evidence.Evidence) []check.Finding {
 	x := cmp.Or(e.Probe.Exchange("server/discover", 0), e.Clean.Exchange("server/discover", 0))
 	versions := []string(nil)
@@ -27,17 +27,17 @@ func askEra(e *evidence.Evidence) []check.Finding {
 	switch {
 	case e.Modern() && e.AgreedRaw():
 		f.Title = "supports both protocol eras"
-		f.Evidence = "server/discover agreed on " + agreed + "; initialize is answered too"
+		f.Evidence = "server/discover agreed on " + agreed + "; initialize works too"
 	case e.Modern():
 		f.Title = "supports the modern protocol only"
-		f.Evidence = "refuses initialize; agreed on " + agreed
+		f.Evidence = "rejects initialize; agreed on " + agreed
 	case versions != nil:
 		f.Title = "supports both protocol eras"
 		f.Evidence = fmt.Sprintf("initialize agreed on %s; server/discover names %s", agreed, evidence.Words(versions))
 	default:
 		f.Title = "uses the legacy protocol"
 		f.Evidence = "initialize agreed on " + agreed
-		if x != nil && (x.Answered() || !e.OverHTTP()) { // HTTP has refusals that are no answers
+		if x != nil && (x.Answered() || !e.OverHTTP()) { // over HTTP, an error may not be a response
 			f.Evidence += "; server/discover " + x.Outcome()
 		}
 	}
@@ -55,7 +55,7 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 	switch {
 	case died != nil && run.FellBeforeHandshake() && x.Frame == nil:
 		if c := cause.Diagnose(died.Output()); c != nil && c.Kind != cause.Said {
-			return nil // it ended of something else that it names, such as a port that is in use
+			return nil // it exited for another reason, such as a port in use
 		}
 		f.Title = "server exits on a request before initialize"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived))
@@ -72,23 +72,23 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 			f.Evidence += " in " + evidence.Rounded(run.Exchanges[next].At.Sub(x.At))
 		}
 	case foreignBefore(run) > 0 && foreignBefore(e.Clean) == 0:
-		f.Title = "server prints to stdout on a request before initialize"
-		f.Evidence = fmt.Sprintf("%d lines that are not messages, and none without the request", foreignBefore(run))
+		f.Title = "server prints to stdout when it receives a request before initialize"
+		f.Evidence = fmt.Sprintf("%d lines of other output, and none without the request", foreignBefore(run))
 	default:
 		return nil
 	}
 	return []check.Finding{f}
 }
 
-// overtaken reports whether a later request was answered before an answer that came late: the server had time, and
-// kept the request waiting.
+// overtaken reports whether a later request got its response before a late one: the server had time, but delayed that
+// request.
 func overtaken(r *evidence.Run, late *evidence.Exchange) bool {
 	return slices.ContainsFunc(r.Exchanges, func(x *evidence.Exchange) bool {
 		return x.Answered() && x.At.After(late.At) && x.At.Add(x.Took).Before(late.At.Add(late.Took))
 	})
 }
 
-// foreignBefore counts lines of stdout without a message before the first answer.
+// foreignBefore counts lines of stdout without a message before the first response.
 func foreignBefore(r *evidence.Run) int {
 	count := 0
 	for _, line := range evidence.EventsOf[wire.PollutedLine](r) {
@@ -99,8 +99,7 @@ func foreignBefore(r *evidence.Run) int {
 	return count
 }
 
-// agreed returns the protocolVersion in the clean run's answer to initialize; known is false if there is no such
-// answer.
+// agreed returns the protocolVersion in the clean run's response to initialize; known is false without a response.
 func agreed(e *evidence.Evidence) (version json.RawMessage, where *evidence.Where, known bool) {
 	x := e.Initialized()
 	if !x.Answered() || !evidence.IsObject(x.Result) {
@@ -163,7 +162,7 @@ func askUnsupportedVersionError(e *evidence.Evidence) []check.Finding {
 		return nil // not a modern server
 	}
 	if x.Answered() && evidence.SupportedVersions(x.Result) != nil {
-		return nil // it lists them to every client, whatever the revision
+		return nil // it lists its revisions to every client
 	}
 	code, _ := evidence.ErrorCode(x.Error)
 	var supported []string
@@ -171,9 +170,9 @@ func askUnsupportedVersionError(e *evidence.Evidence) []check.Finding {
 	if code == evidence.UnsupportedCode && named {
 		return nil
 	}
-	f := check.At(x.Place(e.Probe), "a request of revision %s %s", evidence.InventedRevision, x.Outcome())
+	f := check.At(x.Place(e.Probe), "a request with revision %s %s", evidence.InventedRevision, x.Outcome())
 	if code == evidence.UnsupportedCode {
-		f.Evidence += " that lacks data.supported"
+		f.Evidence += " without data.supported"
 	}
 	return []check.Finding{f}
 }

@@ -16,8 +16,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// eventFault says what is wrong with an event that should carry a message; nothing if it is right. An event with empty
-// data only carries an id (2025-11-25).
+// eventFault returns what is wrong with an event that should contain a message, or nothing. An event with empty data
+// contains only an id (2025-11-25).
 func eventFault(e evidence.HTTPEvent) string {
 	data := e.Text()
 	switch {
@@ -39,7 +39,7 @@ func noFinalEvent(r *evidence.HTTPReply) string {
 	if r.Status != http.StatusOK || r.MediaType() != "text/event-stream" || !r.Ended || r.Message() != nil {
 		return ""
 	}
-	return fmt.Sprintf("the stream ended after %d bytes and %d events without the reply", len(r.Body), len(r.Events))
+	return fmt.Sprintf("the stream ended after %d bytes and %d events without the response", len(r.Body), len(r.Events))
 }
 
 func askLegacySSE(e *evidence.Evidence) []check.Finding {
@@ -63,7 +63,7 @@ func askSseEndpointOffsite(e *evidence.Evidence) []check.Finding {
 	return check.One(rawWhere("GET"), "%s", evidence.Cut("event: endpoint, data: "+string(event.Text())))
 }
 
-// sameOrigin reports whether two addresses are of one scheme, host and port.
+// sameOrigin reports whether two addresses have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
 
 func askKeepalive(e *evidence.Evidence) []check.Finding {
@@ -73,11 +73,12 @@ func askKeepalive(e *evidence.Evidence) []check.Finding {
 	if reused || len(exchanges) < few {
 		return nil
 	}
-	return check.One(&evidence.Where{Run: "clean"}, "%d requests, each on a connection of its own, %s",
+	return check.One(&evidence.Where{Run: "clean"}, "%d requests, each on a new connection, %s",
 		len(exchanges), exchanges[0].Proto)
 }
 
-// eachAnswer asks about the answers to the raw requests that every server answers. The first remark is the finding.
+// eachAnswer returns a check of the responses to raw requests that every server supports. The first remark is the
+// finding.
 func eachAnswer(remark func(*evidence.HTTPReply) string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		for _, name := range []string{evidence.AskedInitialize, evidence.AskedPing, evidence.AskedList} {
@@ -91,7 +92,7 @@ func eachAnswer(remark func(*evidence.HTTPReply) string) func(*evidence.Evidence
 	}
 }
 
-// wrongType names a media type that MCP does not allow, with the title of a web page.
+// wrongType describes an unexpected Content-Type, with the title if it is a web page.
 func wrongType(r *evidence.HTTPReply) string {
 	kind := r.MediaType()
 	if r.Status != http.StatusOK || kind == "application/json" || kind == "text/event-stream" {
@@ -104,7 +105,7 @@ func wrongType(r *evidence.HTTPReply) string {
 	return text
 }
 
-// tooLarge finds an answer that was not read to its end.
+// tooLarge finds a response that exceeds the limit.
 func tooLarge(r *evidence.HTTPReply) string {
 	if !r.Over || r.Unpacked {
 		return ""
@@ -112,7 +113,7 @@ func tooLarge(r *evidence.HTTPReply) string {
 	return "more than " + exec.Bytes(evidence.MaxRawBody)
 }
 
-// unpacksTooLarge is tooLarge of an answer that came as gzip.
+// unpacksTooLarge finds a compressed response that exceeds the limit.
 func unpacksTooLarge(r *evidence.HTTPReply) string {
 	if !r.Over || !r.Unpacked {
 		return ""

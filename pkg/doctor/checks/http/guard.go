@@ -24,9 +24,9 @@ func askTLSCert(e *evidence.Evidence) []check.Finding {
 	failure, look, leaf := e.Clean.Failure, e.HTTP.TLS, certificate(e)
 	switch {
 	case look != nil && look.State.Version < tls.VersionTLS12:
-		f := check.At(rawWhere(""), "%s is its newest", tls.VersionName(look.State.Version))
+		f := check.At(rawWhere(""), "its newest version is %s", tls.VersionName(look.State.Version))
 		f.Title = "server does not support TLS 1.2 or newer"
-		f.Fix = []string{"in the server, or its proxy: turn TLS 1.2 and 1.3 on, and older versions off"}
+		f.Fix = []string{"in the server, or its proxy: enable TLS 1.2 and 1.3, and disable older versions"}
 		return []check.Finding{f}
 	case failure != nil &&
 		(errors.As(failure, &authority) || errors.As(failure, &name) || errors.As(failure, &invalid)):
@@ -34,10 +34,10 @@ func askTLSCert(e *evidence.Evidence) []check.Finding {
 		if leaf != nil {
 			f.Notes = certificateNotes(leaf)
 		}
-		if errors.As(failure, &name) { // no trusted authority helps
+		if errors.As(failure, &name) { // trusting an authority does not help
 			f.Fix = []string{
-				"in the server: show a certificate for this host's name",
-				"from outside: write the name that the certificate is for into the url",
+				"in the server: use a certificate for this host name",
+				"from outside: use the certificate's host name in the url",
 			}
 		}
 		return []check.Finding{f}
@@ -49,16 +49,16 @@ func askTLSCert(e *evidence.Evidence) []check.Finding {
 		found = append(found, f)
 	}
 	if look != nil && look.Older != 0 {
-		f := check.At(rawWhere(""), "it takes %s beside %s", tls.VersionName(look.Older),
+		f := check.At(rawWhere(""), "it accepts %s and %s", tls.VersionName(look.Older),
 			tls.VersionName(look.State.Version))
 		f.Severity, f.Title = check.Info, "server accepts obsolete TLS versions"
-		f.Fix = []string{"in the server, or its proxy: turn versions before TLS 1.2 off"}
+		f.Fix = []string{"in the server, or its proxy: disable versions before TLS 1.2"}
 		found = append(found, f)
 	}
 	return found
 }
 
-// certificate returns the server's own certificate, or nil if none was seen.
+// certificate returns the server's certificate, or nil.
 func certificate(e *evidence.Evidence) *x509.Certificate {
 	var chain []*x509.Certificate
 	if look := e.HTTP.TLS; look != nil {
@@ -72,7 +72,7 @@ func certificate(e *evidence.Evidence) *x509.Certificate {
 	return chain[0]
 }
 
-// certificateNotes say until when, by whom and for whom a certificate is.
+// certificateNotes returns a certificate's expiry, issuer and host names.
 func certificateNotes(leaf *x509.Certificate) []string {
 	const most = 5
 	names := slices.Clone(leaf.DNSNames)
@@ -90,7 +90,7 @@ func certificateNotes(leaf *x509.Certificate) []string {
 	return notes
 }
 
-// daysLeft writes a day, and how far away it is.
+// daysLeft formats a date and its distance in days.
 func daysLeft(end time.Time) string {
 	days := int(time.Until(end).Hours() / 24)
 	if time.Now().After(end) {
@@ -108,19 +108,19 @@ func askRedirectDropsBody(e *evidence.Evidence) []check.Finding {
 	f := check.At(rawWhere("initialize"), "%s",
 		evidence.Cut(fmt.Sprintf("%s, from %s to %s", reply.StatusText(), reply.URL.Path, location)))
 	if e.Clean.Failure != nil {
-		f.Severity = check.Error // toolx follows what a client can follow
+		f.Severity = check.Error // toolx follows the redirects that clients can follow
 	}
 	if to, err := reply.URL.Parse(location); err == nil && to.Host != reply.URL.Host {
 		f.Title = "server's url redirects to another host"
 		f.Fix = []string{
 			"from outside: if " + evidence.Label(to.Host) +
-				" is a login page, the server requires a login: give the header " +
-				"or the token for it (headers: in its entry); otherwise put the final address into the config",
-			"in the server: answer clients that are not logged in with 401 and WWW-Authenticate, not with a page for people",
+				" is a login page, the server requires a login: set its header " +
+				"or token (headers: in its entry); otherwise use the final address in the config",
+			"in the server: respond to unauthenticated clients with 401 and WWW-Authenticate, not with a web page",
 		}
 	}
 	if reply.Status == http.StatusTemporaryRedirect || reply.Status == http.StatusPermanentRedirect {
-		f.Notes = []string{"this status keeps the request as it is, if a client follows it at all"}
+		f.Notes = []string{"clients that follow this status repeat the request unchanged"}
 	}
 	return []check.Finding{f}
 }
@@ -137,12 +137,12 @@ func askAuthChallenge(e *evidence.Evidence) []check.Finding {
 	}
 	found := judgeChallenge(reply.Status, reply.Header, rawWhere("initialize"))
 	for i := range found {
-		found[i].Severity = cmp.Or(found[i].Severity, check.Warning) // clients with a key get in
+		found[i].Severity = cmp.Or(found[i].Severity, check.Warning) // clients with credentials work
 	}
 	return found
 }
 
-// judgeChallenge judges what a 401 says.
+// judgeChallenge checks the header of a 401.
 func judgeChallenge(status int, header http.Header, where *evidence.Where) []check.Finding {
 	challenge := evidence.Challenges(header)
 	switch {
@@ -164,8 +164,7 @@ func askAuthLate(e *evidence.Evidence) []check.Finding {
 	return check.One(rawWhere("tools/call"), "initialize: HTTP 200; tools/call: %s", reply.StatusText())
 }
 
-// askOrigin is more severe for a local server that checks neither Host nor Origin: only there a foreign page gets
-// through.
+// askOrigin reports an error for a local server that checks neither Host nor Origin, because any web page can reach it.
 func askOrigin(e *evidence.Evidence) []check.Finding {
 	origin, host := e.Reply(evidence.AskedOrigin), e.Reply(evidence.AskedHost)
 	if origin == nil || origin.Status != http.StatusOK {
@@ -191,8 +190,7 @@ func askCorsReflects(e *evidence.Evidence) []check.Finding {
 		evidence.ForeignOrigin)
 }
 
-// askSessionLost judges by the first two messages after initialize: both are refused with the status of an unknown
-// session, in words about it.
+// askSessionLost reports that the first two messages after initialize are rejected because of an unknown session.
 func askSessionLost(e *evidence.Evidence) []check.Finding {
 	next, ping := e.Reply(evidence.AskedInitialized), e.Reply(evidence.AskedPing)
 	if !missesSession(next) || !missesSession(ping) {
@@ -202,14 +200,14 @@ func askSessionLost(e *evidence.Evidence) []check.Finding {
 	if message := evidence.MemberAt(next.Message(), "error", "message"); message != nil {
 		found[0].Evidence = next.StatusText() + ": " + evidence.Cut(evidence.MemberText(message))
 	}
-	found[0].Notes = []string{"initialize gave an id (Mcp-Session-Id), and the message had it"}
+	found[0].Notes = []string{"initialize returned an Mcp-Session-Id, and the message had it"}
 	if e.Reply(evidence.AskedInitialize).Header.Get(evidence.SessionHeader) == "" {
-		found[0].Notes = []string{"the answer to initialize came without an id (Mcp-Session-Id)"}
+		found[0].Notes = []string{"the response to initialize had no Mcp-Session-Id"}
 	}
 	return found
 }
 
-// missesSession reports whether an answer refuses a message because its session is unknown.
+// missesSession reports whether a response rejects a message because its session is unknown.
 func missesSession(r *evidence.HTTPReply) bool {
 	return r != nil && (r.Status == http.StatusBadRequest || r.Status == http.StatusNotFound) &&
 		strings.Contains(strings.ToLower(string(r.Body[:min(len(r.Body), 200)])), "session")
@@ -232,11 +230,11 @@ func askSessionIDFormat(e *evidence.Evidence) []check.Finding {
 func askSessionMissing400(e *evidence.Evidence) []check.Finding {
 	reply := e.Reply(evidence.AskedNoSession)
 	if reply == nil || reply.Status/100 == 2 || reply.Status == http.StatusBadRequest {
-		return nil // a server need not require the id
+		return nil // requiring the id is optional
 	}
 	found := objection(reply, "ping")
 	if reply.Status < http.StatusInternalServerError {
-		found[0].Severity = check.Info // clients take it for a refusal as well
+		found[0].Severity = check.Info // clients treat it as an error too
 	}
 	return found
 }
@@ -269,11 +267,11 @@ func askSessionMintedModern(e *evidence.Evidence) []check.Finding {
 	if !slices.ContainsFunc(evidence.EventsOf[wire.HTTPExchange](e.Clean), minted) {
 		return nil
 	}
-	return check.One(&evidence.Where{Run: "clean"}, "the answer has Mcp-Session-Id")
+	return check.One(&evidence.Where{Run: "clean"}, "the response has an Mcp-Session-Id")
 }
 
-// askHeaderMismatch reports each header that the server does not compare with the body. A server may first refuse
-// the revision in the body.
+// askHeaderMismatch reports each header that the server does not compare with the body. A server may reject the
+// revision in the body first.
 func askHeaderMismatch(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, one := range []struct{ header, method, said, meant string }{
@@ -302,7 +300,7 @@ func askUnknownMethod404(e *evidence.Evidence) []check.Finding {
 	return objection(reply, evidence.NoSuchMethod)
 }
 
-// refusedWith reports whether an answer has a status and a JSON-RPC error.
+// refusedWith reports whether a response has a status and a JSON-RPC error code.
 func refusedWith(r *evidence.HTTPReply, status int, code int64) bool {
 	got, _ := evidence.ErrorCode(evidence.ReadHead(r.Message()).Err)
 	return got == code && r.Status == status

@@ -1,4 +1,4 @@
-// Package http has the checks of servers that are reached by HTTP.
+// Package http has the checks of HTTP servers.
 package http
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks are about the HTTP that carries the messages; only servers over HTTP are asked.
+// Checks returns the checks of the HTTP transport.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "dns", Need: check.NeedHTTP, Ask: askReach(phaseDNS)},
@@ -57,7 +57,7 @@ func Checks() []check.Check {
 // rawWhere returns the place of a finding about a raw exchange.
 func rawWhere(method string) *evidence.Where { return &evidence.Where{Run: "raw", Method: method} }
 
-// objection returns a single finding about a raw answer.
+// objection returns a finding that quotes a raw response.
 func objection(reply *evidence.HTTPReply, method string) []check.Finding {
 	return check.One(rawWhere(method), "%s", evidence.Cut(reply.Words(200)))
 }
@@ -71,22 +71,22 @@ func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
 		return nil // the doctor sends many requests
 	}
 	const (
-		path  = "from outside: check that the url is that of the MCP endpoint; its path is often /mcp, or /sse"
-		types = "in the server: take Content-Type: application/json, and Accept: application/json, text/event-stream"
-		proxy = "in the proxy: check that the server behind it runs, and its address; this answer is the proxy's own"
+		path  = "from outside: check that the url is the MCP endpoint; its path is often /mcp or /sse"
+		types = "in the server: accept Content-Type: application/json and Accept: application/json, text/event-stream"
+		proxy = "in the proxy: check that its server runs, and the server's address; this response is the proxy's own"
 	)
 	fix := map[int]string{
 		http.StatusNotFound:             path,
 		http.StatusMethodNotAllowed:     path,
 		http.StatusNotAcceptable:        types,
 		http.StatusUnsupportedMediaType: types,
-		http.StatusTooManyRequests:      "from outside: wait, and find out what limits the rate",
+		http.StatusTooManyRequests:      "from outside: wait, and check which rate limit applies",
 		http.StatusBadGateway:           proxy,
 		http.StatusServiceUnavailable:   proxy,
 		http.StatusGatewayTimeout:       proxy,
 	}[reply.Status]
 	if fix == "" && reply.Status >= http.StatusInternalServerError {
-		fix = "in the server: read its log; the request was an initialize as every client sends it"
+		fix = "in the server: read its log; the request was a normal initialize"
 	}
 	found := objection(reply, "initialize")
 	if address, err := url.Parse(e.Launch.URL); err == nil && mcphttp.RefusesHost(reply.Status, reply.Body) {

@@ -266,7 +266,7 @@ func TestHTTPChecks(t *testing.T) {
 // TestSessionLost shows that a session which does not outlive initialize is one finding,
 // and that it says who has lost the id.
 func TestSessionLost(t *testing.T) {
-	for id, note := range map[string]string{"0123456789abcdef": "the message had it", "": "came without an id"} {
+	for id, note := range map[string]string{"0123456789abcdef": "the message had it", "": "had no Mcp-Session-Id"} {
 		site := badSite{func(w http.ResponseWriter, r *http.Request, method string) bool {
 			switch {
 			case r.Header.Get("Origin") != "":

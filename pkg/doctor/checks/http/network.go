@@ -22,14 +22,14 @@ func askAuthMetadata(e *evidence.Evidence) []check.Finding {
 	for _, fault := range e.HTTP.Login {
 		f := metadataFinding(fault)
 		if (fault.Unsaid || fault.ByHand) && e.Reply(evidence.AskedBare) != nil {
-			f.Severity = check.Info // what is given out by hand the entry has
+			f.Severity = check.Info // the entry already has credentials
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// metadataFinding returns a finding about a document.
+// metadataFinding returns a finding about a login document.
 func metadataFinding(fault auth.Fault) check.Finding {
 	f := check.Finding{Where: rawWhere(http.MethodGet)}
 	problem := fault.Problem
@@ -41,12 +41,12 @@ func metadataFinding(fault auth.Fault) check.Finding {
 	if fault.ByHand {
 		f.Severity, f.Title = check.Warning, "authorization server does not support client registration"
 		f.Fix = []string{
-			"from outside: register the client there by hand, and give it the id " +
-				"(toolx: clientId under auth in the server's entry)",
-			"in the authorization server: offer registration_endpoint (RFC 7591), or take Client ID Metadata Documents",
+			"from outside: register the client there manually, and set its id " +
+				"(in toolx: auth.clientId in the server's entry)",
+			"in the authorization server: offer a registration_endpoint (RFC 7591), or support Client ID Metadata Documents",
 		}
 		f.Breaks = []string{
-			`clients without a setting for a client's id ("does not support dynamic client registration")`,
+			`clients without a setting for the client id ("does not support dynamic client registration")`,
 		}
 	}
 	if fault.Unsaid {
@@ -55,12 +55,12 @@ func metadataFinding(fault auth.Fault) check.Finding {
 	return f
 }
 
-// askSSEBuffered judges the streams that the server was seen with.
+// askSSEBuffered checks whether streams arrive late.
 func askSSEBuffered(e *evidence.Evidence) []check.Finding {
 	return append(askHeldStream(e), askHeldProgress(e)...)
 }
 
-// askHeldStream judges the stream of the session, unless the server is slow in everything.
+// askHeldStream checks the session's stream, unless the server is slow in general.
 func askHeldStream(e *evidence.Evidence) []check.Finding {
 	const slower = 4
 	stream, ping := e.Reply(evidence.AskedStream), e.Reply(evidence.AskedPing)
@@ -69,17 +69,17 @@ func askHeldStream(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	return check.One(rawWhere(http.MethodGet),
-		"the stream began %d ms after the request, together with its end, when DELETE had ended the session",
+		"the stream arrived %d ms after the request, only when DELETE ended the session",
 		stream.Took.Milliseconds())
 }
 
-// askHeldProgress judges long calls with reports of progress. A few reports at the end prove nothing: the tool may
-// send them then.
+// askHeldProgress checks long calls whose progress notifications all arrive at the end. A few prove nothing, because
+// the tool may send them then.
 func askHeldProgress(e *evidence.Evidence) []check.Finding {
 	const (
 		least    = time.Second
 		fewest   = 3
-		atTheEnd = 50 // the last of as many parts of its time
+		atTheEnd = 50 // the last 1/50 of the call
 	)
 	for _, run := range e.Sessions() {
 		for _, x := range run.Asked("tools/call") {
@@ -92,14 +92,14 @@ func askHeldProgress(e *evidence.Evidence) []check.Finding {
 			}
 			where := x.Place(run)
 			where.Tool = evidence.NameIn(x.Sent)
-			return check.One(where, "%d reports of progress, the first after %d ms, and the reply after %d ms",
+			return check.One(where, "%d progress notifications, the first after %d ms, and the response after %d ms",
 				len(reports), reports[0].Sub(x.At).Milliseconds(), x.Took.Milliseconds())
 		}
 	}
 	return nil
 }
 
-// progressOf returns the times of the reports of progress that came before the request's answer.
+// progressOf returns the times of the progress notifications before the response.
 func progressOf(r *evidence.Run, x *evidence.Exchange) []time.Time {
 	tokenIn := func(message []byte, path ...string) string {
 		return evidence.PlainID(string(evidence.MemberAt(message, path...)))

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// The ways in which a server is not reached, in the order in which a connection is made.
+// The steps of connecting, in order.
 const (
 	phaseDNS     = "dns"
 	phaseConnect = "connect"
@@ -27,18 +27,18 @@ func askConnect(e *evidence.Evidence) []check.Finding {
 	f := check.At(rawWhere("initialize"), "%s, and %d bytes in %s",
 		reply.StatusText(), len(reply.Body), evidence.Milliseconds(evidence.AnswerLimit))
 	f.Title = "server starts a response but does not finish it"
-	f.Fix = []string{"in the server: send the whole answer, with its length, or the event and the empty line after it"}
+	f.Fix = []string{"in the server: send the complete response with its length, or the event and the empty line after it"}
 	return []check.Finding{f}
 }
 
-// askReach looks for a server that was not reached, and for the step at which that was.
+// askReach returns a check for a connection that failed at a step.
 func askReach(phase string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		failure := e.Clean.Failure
 		if failure == nil || !e.Unreached() {
 			return nil
 		}
-		f := check.At(&evidence.Where{Run: e.Clean.Name}, "no answer after %s", evidence.Milliseconds(failure.Lived))
+		f := check.At(&evidence.Where{Run: e.Clean.Name}, "no response after %s", evidence.Milliseconds(failure.Lived))
 		var err error
 		if attempts := evidence.EventsOf[wire.HTTPExchange](e.Clean); failure.Reason != nil && len(attempts) > 0 {
 			last := attempts[len(attempts)-1]
@@ -52,7 +52,7 @@ func askReach(phase string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// phaseOf returns the step at which an exchange failed; nothing if tls-cert judges it.
+// phaseOf returns the step at which an exchange failed, or nothing if tls-cert reports it.
 func phaseOf(err error) string {
 	var name *net.DNSError
 	var record tls.RecordHeaderError

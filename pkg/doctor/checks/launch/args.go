@@ -35,7 +35,7 @@ func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
 	return check.Capped(findings)
 }
 
-// ShellSyntax names what only a shell would understand in an argument; nothing if there is none.
+// ShellSyntax returns the shell syntax in an argument, or nothing.
 func ShellSyntax(arg, folder string) string {
 	switch arg {
 	case "|", "||", "&&", "&", ">", ">>", "<", ";", "2>&1", "2>", "2>/dev/null":
@@ -56,11 +56,10 @@ func ShellSyntax(arg, folder string) string {
 	return ""
 }
 
-// isGlob reports whether a shell would replace a pattern by names of files. A pattern without matches may be meant
-// for the server itself.
+// isGlob reports whether a pattern matches files, so that a shell would expand it. Otherwise it may be for the server.
 func isGlob(pattern, folder string) bool {
 	if pattern == "*" {
-		return false // as in an allowed origin: every folder has files
+		return false // it matches in any folder, but may be a value, such as an allowed origin
 	}
 	if !filepath.IsAbs(pattern) {
 		pattern = filepath.Join(folder, pattern)
@@ -69,7 +68,7 @@ func isGlob(pattern, folder string) bool {
 	return len(files) > 0
 }
 
-// shownCommand returns the command line of the server without secrets.
+// shownCommand returns the server's command line, masked.
 func shownCommand(launch *config.Resolved) string {
 	return evidence.Cut(check.Masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")))
 }
@@ -85,13 +84,13 @@ func askDockerFlags(e *evidence.Evidence) []check.Finding {
 	}
 	var findings []check.Finding
 	c := e.Cause()
-	told := c != nil && c.Kind == cause.Argument && c.Line == "" // no line of the server says it: -i is missing
+	told := c != nil && c.Kind == cause.Argument && c.Line == "" // the cause is the missing -i
 	for _, one := range []struct {
 		wrong bool
 		title string
 	}{
 		{!run.Interactive && !told, "has no -i: the server's stdin is closed"},
-		{run.Tty, "has -t: a terminal merges stdout and stderr, and ends lines in CR LF"},
+		{run.Tty, "has -t: a terminal merges stdout and stderr and ends lines with CR LF"},
 		{run.Detached, "has -d: it detaches the server's stdout"},
 		{!run.Remove && run.Verb == "run", "has no --rm: every start leaves a stopped container behind"},
 	} {
@@ -126,7 +125,7 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 	if waited <= tooLong {
 		return nil
 	}
-	// What package managers print while they fetch.
+	// Output of package managers during downloads.
 	begins := []string{
 		"npm warn", "npm WARN", "npm http fetch", "npm notice", "added ", "Need to install", "Downloading ",
 		"Downloaded ", "Installed ", "Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image",
@@ -138,9 +137,9 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 			!strings.Contains(line.Text, "Pulling from ") && !strings.Contains(line.Text, "Pull complete") {
 			continue
 		}
-		until := "the first byte on stdout came"
+		until := "the first byte on stdout arrived"
 		if !answered {
-			until = "nothing had come on stdout"
+			until = "nothing had arrived on stdout"
 		}
 		where := e.Clean.At(line.At)
 		where.Phase = string(wire.PhaseStart)
@@ -149,7 +148,7 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// firstByte returns how long the run's server wrote nothing to stdout; answered is false if it never did.
+// firstByte returns the time until the first output on stdout; answered is false if there was none.
 func firstByte(r *evidence.Run) (waited time.Duration, answered bool) {
 	started, last := r.Began, r.Began
 	for _, event := range r.Events {
@@ -185,7 +184,7 @@ func askWrapperProcess(e *evidence.Evidence) []check.Finding {
 		at := slices.IndexFunc(names,
 			func(name string) bool { return slices.Contains(managers, name) || cmdline.IsShell(name) })
 		if at < 0 {
-			return nil // a server with children of its own
+			return nil // the server's own children
 		}
 		wrapper = names[at]
 	}
@@ -197,8 +196,8 @@ func askWrapperProcess(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// askCwdDependent finds relative paths in an entry without cwd. A command line is meant for the folder that it is
-// typed in.
+// askCwdDependent finds relative paths in an entry without cwd. It skips command lines, which apply to the current
+// folder.
 func askCwdDependent(e *evidence.Evidence) []check.Finding {
 	launch := e.Local()
 	if launch == nil || e.Server.OnCommandLine() || e.Server.Cwd != "" {
@@ -227,8 +226,8 @@ func askCwdDependent(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// relativePath returns the relative path in an argument: one that begins with a dot, or names a file in the current
-// folder or the config's; nothing if there is none.
+// relativePath returns the relative path in an argument, or nothing. The path begins with a dot, or is a file in the
+// current folder or the config's.
 func relativePath(arg, configFolder string) string {
 	if flag, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(flag, "-") {
 		arg = value
@@ -262,6 +261,6 @@ func askNpxFloating(e *evidence.Evidence) []check.Finding {
 		pin = name + "==1.2.3"
 	}
 	f := check.At(e.Place("args"), "%s %s", l.Name, evidence.Cut(l.Spec))
-	f.Fix = []string{"pin the version that you have tried: " + pin}
+	f.Fix = []string{"pin the version that you tested: " + pin}
 	return []check.Finding{f}
 }

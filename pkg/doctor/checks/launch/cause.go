@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// causeChecks are the checks that find one kind of cause in what a server wrote before it failed.
+// causeChecks returns one check for each kind of cause in a failed server's output.
 func causeChecks() []check.Check {
 	var checks []check.Check
 	for _, kind := range []cause.Kind{
@@ -26,7 +26,7 @@ func causeChecks() []check.Check {
 	return checks
 }
 
-// askCause returns the question whether the server failed for a kind of cause.
+// askCause returns a check for one kind of cause.
 func askCause(kind cause.Kind) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		c := e.Cause()
@@ -37,7 +37,7 @@ func askCause(kind cause.Kind) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// findingOf returns a finding about why the server failed.
+// findingOf returns the finding about the cause of a failure.
 func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	where := e.Place("command")
 	switch c.Kind {
@@ -68,7 +68,7 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	return f
 }
 
-// endOf says in a few words how the server failed.
+// endOf describes how the server failed.
 func endOf(e *evidence.Evidence) (how string, failure *diagnose.Failure) {
 	failure = cmp.Or(e.Clean.Failure, e.Clean.Died())
 	switch {
@@ -77,18 +77,18 @@ func endOf(e *evidence.Evidence) (how string, failure *diagnose.Failure) {
 	case failure.How != "":
 		return failure.How, failure
 	case failure.Ending == diagnose.EndingSilent:
-		return "no answer within " + evidence.Rounded(failure.Lived), failure
+		return "no response within " + evidence.Rounded(failure.Lived), failure
 	case failure.Waiting != "":
 		return strings.TrimSpace(string(failure.Ending) + " " + failure.Waiting), failure
 	}
 	return string(failure.Ending), failure
 }
 
-// askNodeEngine finds a server that fails because of the Node that runs it; and, as a warning, one whose package asks
-// for another Node, whatever else is wrong.
+// askNodeEngine reports an error if the server failed because of its Node version, and a warning if its package
+// requires another version.
 func askNodeEngine(e *evidence.Evidence) []check.Finding {
 	wanted, outside := e.EngineMismatch()
-	asks := fmt.Sprintf("%s: engines.node is %q; node -v says %s", filepath.Join(wanted.Folder, "package.json"),
+	asks := fmt.Sprintf("%s: engines.node is %q; node -v prints %s", filepath.Join(wanted.Folder, "package.json"),
 		wanted.Engines.Node, e.Node)
 	if c := e.Cause(); c != nil && c.Kind == cause.Runtime {
 		f := findingOf(e, c)
@@ -102,6 +102,6 @@ func askNodeEngine(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	f := check.At(e.Place("command"), "%s", asks)
-	f.Title = fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, wanted.Engines.Node, e.Node)
+	f.Title = fmt.Sprintf("%s requires node %s, but this is %s", wanted.Name, wanted.Engines.Node, e.Node)
 	return []check.Finding{f}
 }

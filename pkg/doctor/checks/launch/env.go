@@ -17,16 +17,16 @@ func askEnvUnexpanded(e *evidence.Evidence) []check.Finding {
 		return askUnset(e, unset)
 	}
 	if errors.As(e.LaunchErr, new(*config.Error)) {
-		return nil // config-syntax judges it
+		return nil // config-syntax reports it
 	}
 	var findings []check.Finding
 	for _, s := range e.Settings() {
 		if s.Key() == "args" && runByShell(e.Server.Command, e.Server.Args) {
-			continue // the shell expands what its script holds
+			continue // the shell expands its script
 		}
 		found := cmdline.PlaceholderIn(s.Value)
 		if found == "" || strings.HasPrefix(found, "${") && strings.Contains(s.Raw, "$${") {
-			continue // "$${" stands for the characters themselves
+			continue // "$${" is an escaped "${"
 		}
 		f := check.At(e.Place(s.Steps...), "%s", evidence.Cut(found))
 		f.Title = fmt.Sprintf("%s still contains the placeholder %s", f.Where.Key, evidence.Label(found))
@@ -36,7 +36,7 @@ func askEnvUnexpanded(e *evidence.Evidence) []check.Finding {
 	return check.Capped(findings)
 }
 
-// askUnset has one finding for each variable that is not set, at its first use.
+// askUnset returns one finding for each unset variable, at its first use.
 func askUnset(e *evidence.Evidence, unset *config.UnsetError) []check.Finding {
 	var findings []check.Finding
 	seen := make(map[string]bool)
@@ -50,7 +50,7 @@ func askUnset(e *evidence.Evidence, unset *config.UnsetError) []check.Finding {
 		if missing.Origin.File != "" {
 			where.File = missing.Origin.String()
 		}
-		f := check.At(where, "%s uses ${%s}, which the environment does not have", where.Key, missing.Variable)
+		f := check.At(where, "%s uses ${%s}, which is not in the environment", where.Key, missing.Variable)
 		f.Title = missing.Variable + " is not set"
 		f.Fix = []string{(&config.UnsetError{Missing: []config.Missing{missing}}).Hint()}
 		findings = append(findings, f)
@@ -58,20 +58,20 @@ func askUnset(e *evidence.Evidence, unset *config.UnsetError) []check.Finding {
 	return findings
 }
 
-// placeholderFix says what to do about a placeholder.
+// placeholderFix returns how to fix a placeholder.
 func placeholderFix(found string) []string {
 	name := strings.Trim(found, "${}%")
 	switch {
 	case !strings.ContainsAny(found, "$%") || name == "":
 	case config.VariableName(name):
-		return []string{fmt.Sprintf("export %s and write ${%s}, which toolx expands; or fill the value in", name, name)}
+		return []string{fmt.Sprintf("export %s and write ${%s}, which toolx expands; or enter the value", name, name)}
 	case strings.HasPrefix(found, "${"):
 		return []string{config.ReferenceFix(found)}
 	}
-	return []string{"replace it by the real value, or by ${NAME} of a variable that holds it"}
+	return []string{"replace it with the real value, or with ${NAME} of a variable"}
 }
 
-// runByShell reports whether a shell runs the arguments, so that its syntax has a meaning there.
+// runByShell reports whether a shell interprets the arguments.
 func runByShell(command string, args []string) bool {
 	_, script := cmdline.ShellScript(args)
 	return cmdline.IsShell(cmdline.BaseName(command)) && script

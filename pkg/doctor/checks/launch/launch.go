@@ -1,4 +1,4 @@
-// Package launch has the checks of the way from the config to a running process.
+// Package launch has the checks of starting a server's process.
 package launch
 
 import (
@@ -22,8 +22,8 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks ask about the way from the config to a running process: first what
-// keeps it from starting at all, then what works here and not elsewhere.
+// Checks returns the checks of starting a server's process: first what prevents the start, then what works only in this
+// environment.
 func Checks() []check.Check {
 	return check.WithPages(pages, slices.Concat([]check.Check{
 		{ID: "cwd-missing", Need: check.NeedEntry, Ask: askCwdMissing},
@@ -49,7 +49,7 @@ func Checks() []check.Check {
 	}))
 }
 
-// startError returns why the clean run's process could not be started, or nil.
+// startError returns why the clean run's process did not start, or nil.
 func startError(e *evidence.Evidence) error {
 	if e.Clean == nil || e.Clean.Failure == nil || e.Clean.Failure.Lived > 0 {
 		return nil
@@ -80,7 +80,7 @@ func askCwdMissing(e *evidence.Evidence) []check.Finding {
 	return check.One(e.Place("cwd"), "%s: %s", launch.Cwd, reason)
 }
 
-// fixed returns a single finding about the command, with what to do.
+// fixed returns a finding about the command, with its fixes.
 func fixed(e *evidence.Evidence, seen string, fix ...string) []check.Finding {
 	return []check.Finding{{Evidence: seen, Where: e.Place("command"), Fix: fix}}
 }
@@ -99,7 +99,7 @@ func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
 	if e.Server.OnCommandLine() {
 		f[0].Fix = []string{check.Masked("-- " + strings.Join(append([]string{program}, args...), " "))}
 	}
-	f[0].Severity = check.Error // without a shell nothing starts; some clients use one
+	f[0].Severity = check.Error // it starts only in clients that use a shell
 	return f
 }
 
@@ -110,15 +110,15 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 	}
 	finder, command := evidence.LookupOf(e.Launch), e.Launch.Command
 	if _, _, whole := cmdline.SplitLine(command, e.Launch.Cwd); whole {
-		return nil // command-has-spaces says so
+		return nil // command-has-spaces reports it
 	}
 	f := check.Finding{Title: "command not found: " + evidence.Cut(command), Where: e.Place("command")}
 	if finder.IsPath(command) {
 		f.Evidence = command + ": no such file"
-		f.Fix = []string{"correct the path, or build the program that it names"}
+		f.Fix = []string{"correct the path, or build the program"}
 		return []check.Finding{f}
 	}
-	f.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s",
+	f.Evidence = fmt.Sprintf("%s is not in any of the %d folders in PATH: %s",
 		command, len(finder.Folders()), evidence.Cut(finder.Path))
 	f.Fix = []string{diagnose.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
 	if near := finder.Near(command); near != "" {
@@ -135,7 +135,7 @@ func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
 	mode := fmt.Sprintf("%s: mode %s%s", found.Path, found.Info.Mode(), cmdline.OwnerOf(found.Info))
 	switch {
 	case found.Info.IsDir():
-		return fixed(e, found.Path+" is a folder", "name the program in it")
+		return fixed(e, found.Path+" is a folder", "use the path of the program in it")
 	case !found.Runnable:
 		f := fixed(e, mode, "chmod +x "+found.Path)
 		if name := cmdline.InterpreterOf(cmdline.RealPath(found.Path, "")); name != "" {
@@ -143,8 +143,8 @@ func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
 		}
 		return f
 	case errors.Is(startError(e), fs.ErrPermission):
-		return fixed(e, fmt.Sprintf("%s, and yet: %v", mode, startError(e)),
-			"check whether its file system is mounted with noexec, and whether all folders above it can be entered")
+		return fixed(e, fmt.Sprintf("%s, but: %v", mode, startError(e)),
+			"check whether its file system is mounted with noexec, and the permissions of its parent folders")
 	}
 	return nil
 }
@@ -157,14 +157,14 @@ func askWindowsShim(e *evidence.Evidence) []check.Finding {
 	return fixed(e, launch.Command, fmt.Sprintf(`command: cmd, args: ["/c", "%s", …]`, launch.Command))
 }
 
-// isCmdScript reports whether a command is a script on that system, which cmd.exe must run.
+// isCmdScript reports whether a command is a script that cmd.exe must run.
 func isCmdScript(goos, command string) bool {
 	scripts := []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
 	return goos == "windows" && !strings.HasSuffix(strings.ToLower(command), ".exe") &&
 		slices.Contains(scripts, cmdline.BaseName(command))
 }
 
-// script returns the first line of the server's command, if it is a script that the kernel hands to an interpreter.
+// script returns the first line of the server's command if it is a script with a shebang.
 func script(e *evidence.Evidence) (file string, first cmdline.Shebang, ok bool) {
 	found, ok := e.Program()
 	if !ok || !found.Runnable || runtime.GOOS == "windows" {
@@ -183,7 +183,7 @@ func askShebangCRLF(e *evidence.Evidence) []check.Finding {
 		"dos2unix "+file, "keep git from changing it back: *.sh text eol=lf in .gitattributes")
 }
 
-// askInterpreterMissing finds a program whose interpreter or loader is not there.
+// askInterpreterMissing finds a program whose interpreter or loader is missing.
 func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 	file, first, isScript := script(e)
 	if !isScript {
@@ -195,13 +195,13 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 		if _, err := os.Stat(loader); loader == "" || err == nil {
 			return nil
 		}
-		return fixed(e, fmt.Sprintf("%s needs %s, which is not there", evidence.Cut(found.Path), loader),
-			"install the package for this system: it was built for another C library (musl, glibc)")
+		return fixed(e, fmt.Sprintf("%s requires %s, which is missing", evidence.Cut(found.Path), loader),
+			"install the package for this system: this one was built for another C library (musl, glibc)")
 	}
 	finder, line := evidence.LookupOf(e.Launch), evidence.Cut(first.Line)
 	switch {
 	case first.Joined:
-		return fixed(e, line+": env looks for a program of that whole name", "write #!/usr/bin/env -S "+first.Program)
+		return fixed(e, line+": env looks for a program with that whole name", "write #!/usr/bin/env -S "+first.Program)
 	case first.Program != "" && !finder.Find(first.Program).Runnable:
 		return fixed(e, fmt.Sprintf("%s: %s is not in PATH (%s)", line, first.Program, evidence.Cut(finder.Path)),
 			fmt.Sprintf("install %s, or correct line 1 of %s", first.Program, file))
@@ -238,8 +238,8 @@ func askCommandPathDiffers(e *evidence.Evidence) []check.Finding {
 	return PathDiffers(e, runtime.GOOS, cmdline.GuiPath(runtime.GOOS))
 }
 
-// PathDiffers has a finding if the desktop's PATH lacks the command, or the program that its first line names. Another
-// program of the same name there is mostly another version, which works as well.
+// PathDiffers returns a finding if the desktop's PATH lacks the command or its interpreter. A different program with
+// the same name is usually another version, which works too.
 func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	found, ok := e.Program()
 	if _, own := e.Server.Env["PATH"]; !ok || own || desktop == "" || !found.Runnable {
@@ -263,7 +263,7 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	result := "not found"
 	brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command)
 	if goos == "darwin" && brew.Runnable {
-		result = "found only where Homebrew's folders are added, as " + brew.Path
+		result = "found only with Homebrew's folders, as " + brew.Path
 	}
 	f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
 		pathFix(found.Path, needed, mine, desktop)...)
@@ -271,13 +271,13 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	return f
 }
 
-// pathFix says how a desktop's applications find all the needed programs: the command itself, the program that its
-// first line names, or both. The path of a script alone is no help if the desktop lacks what runs it.
+// pathFix returns how desktop applications can find the needed programs: the command, its interpreter, or both. A
+// script's path is not enough if its interpreter is not in PATH.
 func pathFix(script string, needed []string, mine cmdline.Lookup, desktop string) []string {
 	last := mine.Find(needed[len(needed)-1]).Path
-	fix := fmt.Sprintf("give %s as the command", script)
+	fix := fmt.Sprintf("use %s as the command", script)
 	if last != script {
-		fix = fmt.Sprintf("give %s as the command, and %s as its first argument", last, script)
+		fix = fmt.Sprintf("use %s as the command, and %s as its first argument", last, script)
 	}
 	var folders []string
 	for _, command := range needed {

@@ -77,13 +77,13 @@ func TestCommandsThatCannotStart(t *testing.T) {
 		words []string
 		say   []string
 	}{
-		{"command-not-found", []string{"nope-xyz"}, []string{"nope-xyz is in none of the", "install nope-xyz"}},
+		{"command-not-found", []string{"nope-xyz"}, []string{"nope-xyz is not in any of the", "install nope-xyz"}},
 		{"command-not-found", []string{"/no/such/server"}, []string{"/no/such/server: no such file"}},
 		{"command-not-executable", []string{script("plain.sh", "#!/bin/sh\n", 0o644)}, []string{"mode -rw-r--r--", "chmod +x", "command: sh"}},
 		{"command-not-executable", []string{dir}, []string{"is a folder"}},
 		{"interpreter-missing", []string{script("typo", "#!/usr/bin/env nodde\n", 0o755)}, []string{"#!/usr/bin/env nodde", "nodde is not in PATH"}},
 		{"interpreter-missing", []string{script("gone", "#!/opt/no/python3\n", 0o755)}, []string{"no program /opt/no/python3", "#!/usr/bin/env python3"}},
-		{"interpreter-missing", []string{script("joined", "#!/usr/bin/env sh -eu\n", 0o755)}, []string{"env looks for a program of that whole name", "env -S sh -eu"}},
+		{"interpreter-missing", []string{script("joined", "#!/usr/bin/env sh -eu\n", 0o755)}, []string{"env looks for a program with that whole name", "env -S sh -eu"}},
 		{"shebang-crlf", []string{script("crlf", "#!/usr/bin/env sh\r\necho\r\n", 0o755)}, []string{"#!/usr/bin/env sh\r", "dos2unix"}},
 		{"exec-format", []string{script("text.py", "import mcp\n", 0o755)}, []string{"a text file without #! line", runtime.GOARCH}},
 		{"exec-format", []string{script("foreign", foreign, 0o755)}, []string{"an ELF executable for"}},
@@ -117,7 +117,7 @@ func TestMissingLoader(t *testing.T) {
 	program := doctortest.File(t, filepath.Join(t.TempDir(), "server"),
 		strings.Replace(string(binary), loader, missing, 1), 0o755)
 	report, _ := examineCommand(t, nil, program)
-	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
+	wantOnly(t, report, "interpreter-missing", missing+", which is missing", "musl")
 }
 
 func TestNearCommandsAreNamed(t *testing.T) {
@@ -420,9 +420,9 @@ func TestCommandPathDiffers(t *testing.T) {
 	}
 	onlyHere := filepath.Join(shell, "only-here")
 	for command, want := range map[string]string{
-		"only-here": "give " + onlyHere + " as the command",
-		absolute:    "give " + onlyHere + " as the command, and " + absolute + " as its first argument",
-		"by-path":   "give " + onlyHere + " as the command, and " + absolute + " as its first argument",
+		"only-here": "use " + onlyHere + " as the command",
+		absolute:    "use " + onlyHere + " as the command, and " + absolute + " as its first argument",
+		"by-path":   "use " + onlyHere + " as the command, and " + absolute + " as its first argument",
 	} {
 		found := launch.PathDiffers(doctortest.Command(t, []string{"PATH=" + shell}, command), "linux", desktop)
 		want := []string{want, "or add PATH: " + shell + ":" + desktop + " to env"}
@@ -511,7 +511,7 @@ func TestNodeEngine(t *testing.T) {
 	doctortest.File(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
 
 	report, e := examineCommand(t, nil, node, script)
-	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4",
+	wantOnly(t, report, "node-engine", "some-server requires node >=99, but this is v18.20.4",
 		filepath.Join(dir, "server", "package.json"))
 	if !e.Handshaken() {
 		t.Error("the handshake did not complete")
@@ -532,7 +532,7 @@ func TestNodeEngineIsTheCause(t *testing.T) {
 			`"ReferenceError: File is not defined"`, ""},
 		{
 			"Error: SOME_TOKEN is not set", "error env-missing: SOME_TOKEN is not set",
-			"warning node-engine: some-server needs node >=20, and this is v18.20.4",
+			"warning node-engine: some-server requires node >=20, but this is v18.20.4",
 		},
 	} {
 		dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// askExitBeforeHandshake leaves a cause that has a check of its own to that.
+// askExitBeforeHandshake skips causes that have their own check.
 func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	died := e.Clean.Died()
 	if died == nil || died.Ending != diagnose.EndingExited || e.Initialized().Answered() {
@@ -57,7 +57,7 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// lastRequest returns the request that was under way when the server ended, or nil.
+// lastRequest returns the request that was pending when the server ended, or nil.
 func lastRequest(r *evidence.Run) *evidence.Exchange {
 	var last *evidence.Exchange
 	for _, x := range r.Exchanges {
@@ -71,7 +71,7 @@ func lastRequest(r *evidence.Run) *evidence.Exchange {
 	return last
 }
 
-// placeOfDeath returns the place at which a process ended unasked.
+// placeOfDeath returns the place where a process ended unasked.
 func placeOfDeath(r *evidence.Run, died *diagnose.Failure) *evidence.Where {
 	where := r.Phased(wire.PhaseIdle, died.Lived)
 	if x := lastRequest(r); x != nil {
@@ -93,8 +93,8 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		handshaken := run.Exchange("initialize", 0).Answered() || run.Exchange("server/discover", 0) != nil
 		switch {
 		case died == nil || died.Ending != diagnose.EndingExited || run.FellBeforeHandshake():
-		case run.FellToGarbage(): // rpc-parse-error-survival judges it
-		case !handshaken: // exit-before-handshake judges it
+		case run.FellToGarbage(): // rpc-parse-error-survival reports it
+		case !handshaken: // exit-before-handshake reports it
 		default:
 			f, said := deathOf(run, died), cause.Diagnose(died.Output())
 			switch {
@@ -103,7 +103,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 					continue
 				}
 			case said != nil && said.Kind == cause.Backend:
-				if c := e.Cause(); c != nil && c.Kind == cause.Backend { // backend-unreachable says so
+				if c := e.Cause(); c != nil && c.Kind == cause.Backend { // backend-unreachable reports it
 					continue
 				}
 				f.Tell(said, midSession)
@@ -114,7 +114,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// midSession begins the title of a server that ended after its handshake.
+// midSession begins the title about a server that ended after its handshake.
 const midSession = "server exits during the session"
 
 // deathOf returns a finding about a process that ended unasked.
@@ -147,7 +147,7 @@ func askTruncatedMessage(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// lastForeign returns the run's last line without a message, or nil if a message follows.
+// lastForeign returns the run's last line if it is not a message, or nil.
 func lastForeign(r *evidence.Run) *wire.PollutedLine {
 	var last *wire.PollutedLine
 	for _, event := range r.Events {
@@ -161,7 +161,7 @@ func lastForeign(r *evidence.Run) *wire.PollutedLine {
 	return last
 }
 
-// unfinishedJSON reports whether more text would make a line JSON. A line that was too long to keep counts.
+// unfinishedJSON reports whether a line is the beginning of JSON. A line that was too long to keep counts.
 func unfinishedJSON(line *wire.PollutedLine) bool {
 	if line.Size > int64(len(line.Text)) {
 		return true

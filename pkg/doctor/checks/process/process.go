@@ -1,4 +1,4 @@
-// Package process has the checks of the server's process: its start and end, its stderr, and its ports.
+// Package process has the checks of the server's process: start, shutdown, stderr and ports.
 package process
 
 import (
@@ -10,7 +10,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks are about the server's process: how it starts and ends, what it writes on stderr, where it listens.
+// Checks returns the checks of the server's process.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "exit-before-handshake", Need: check.NeedProcess, Ask: askExitBeforeHandshake},

@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// askInitializeRefused reports the answer that left the server without a session. A server that refuses initialize
-// and speaks the modern protocol has a session.
+// askInitializeRefused reports an error from initialize that prevented a session. A modern server may reject initialize
+// and have a session.
 func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 	x := e.Initialized()
 	if e.Handshaken() || !x.Answered() || x.Error == nil {
@@ -29,7 +29,7 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 		asked := evidence.MemberText(evidence.MemberAt(x.Sent, "params", "protocolVersion"))
 		f.Title = fmt.Sprintf("server rejects initialize for revision %s instead of offering its own", asked)
 		f.Fix = []string{
-			"in the server: answer initialize with the newest revision that it knows, whatever was asked for",
+			"in the server: respond to initialize with its newest revision, whatever the client requested",
 			"update the server's SDK",
 		}
 		return []check.Finding{f}
@@ -38,8 +38,8 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 	if c := e.Cause(); code == evidence.MethodNotFound && (c == nil || c.Kind == cause.Said) {
 		f.Title = "server does not support initialize"
 		f.Fix = []string{
-			"check that this program is an MCP server on stdio, and that its args are those of its README",
-			"in the server: answer initialize, best with an SDK of MCP",
+			"check that this program is an MCP server on stdio, and compare its args with its README",
+			"in the server: respond to initialize, preferably with an MCP SDK",
 		}
 		return []check.Finding{f}
 	}

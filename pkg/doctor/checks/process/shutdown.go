@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// The times of shutting down, which the specification does not set: what a person notices, and what clients wait
-// before they send a signal.
+// Shutdown times, which the specification does not define: what a person notices, and how long clients wait before they
+// send a signal.
 const (
 	promptEnd  = 500 * time.Millisecond
 	patientEnd = 1900 * time.Millisecond
@@ -27,15 +27,15 @@ func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{unprompt(e.Clean, took, exit, runtime.GOOS)}
 }
 
-// unprompt returns the finding about a server that exits late after its stdin closed, or not at all.
+// unprompt returns the finding about a server that exits late or not at all after its stdin is closed.
 func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
 	if exit.Forced == "" {
 		f := atShutdown(run, exit.At, "exited %s after its stdin was closed", evidence.Rounded(took))
 		f.Title = fmt.Sprintf("server exits %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
 		f.Fix = []string{
-			"in the server: close connections without waiting for their other end, and stop timers when stdin ends",
+			"in the server: when stdin ends, close connections without waiting for the peer, and stop timers",
 		}
-		f.Breaks = []string{"clients that send a signal after 2 s cut the shutdown off"}
+		f.Breaks = []string{"clients that send a signal after 2 s interrupt the shutdown"}
 		return f
 	}
 	signal := exit.Forced
@@ -104,12 +104,12 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 				Notes:    []string{fmt.Sprintf("process %d", orphan.PID)},
 			}
 			if len(orphan.Holds) > 0 {
-				f.Notes = append(f.Notes, "it holds the server's "+evidence.Words(orphan.Holds)+" open")
+				f.Notes = append(f.Notes, "it keeps the server's "+evidence.Words(orphan.Holds)+" open")
 			}
 			found = append(found, f)
 		}
 		if len(found) > 0 {
-			break // each run leaves the same behind
+			break // other runs leave the same processes
 		}
 	}
 	return found
@@ -122,10 +122,10 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 			if held.Pipe != "stdout" || !certain {
 				continue
 			}
-			f := atShutdown(run, held.At, "the process had ended, and its stdout had not")
+			f := atShutdown(run, held.At, "stdout was still open after the process exited")
 			if who != nil {
 				command := evidence.Cut(strings.Join(who.Command, " "))
-				f.Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, command)}
+				f.Notes = []string{fmt.Sprintf("process %d keeps it open: %s", who.PID, command)}
 			}
 			return []check.Finding{f}
 		}
@@ -133,8 +133,8 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// keeperOf returns the process that kept a pipe of an ended server open. If the system reports processes and there
-// is none, no process kept it: a busy machine had not read the last of stdout yet.
+// keeperOf returns the process that kept a pipe open after the server exited. certain is false if the system reports
+// processes and there is none: then a busy machine had not read all of stdout yet.
 func keeperOf(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
 	for _, orphan := range r.Orphans {
 		if slices.Contains(orphan.Holds, pipe) {

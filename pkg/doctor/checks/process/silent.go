@@ -21,7 +21,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	}
 	run, failure := e.Clean, e.Clean.Failure
 	f := check.At(run.Phased(wire.PhaseStart, failure.Lived),
-		"no answer within %s; until then %s on stdout and %s on stderr",
+		"no response within %s; until then %s on stdout and %s on stderr",
 		evidence.Rounded(failure.Lived), exec.Bytes(stdoutBytes(run)), exec.Bytes(run.StderrBytes))
 	f.Where.Method = "initialize"
 	if failure.Reason != nil {
@@ -46,7 +46,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// stdoutBytes counts what the server wrote to stdout before toolx asked it to end.
+// stdoutBytes counts the bytes on stdout before toolx closed stdin.
 func stdoutBytes(r *evidence.Run) (size int64) {
 	for _, event := range r.Events {
 		switch e := event.(type) {
@@ -61,7 +61,7 @@ func stdoutBytes(r *evidence.Run) (size int64) {
 	return size
 }
 
-// stderrNotes returns the last lines of stderr, a note each.
+// stderrNotes returns the last lines of stderr, one note per line.
 func stderrNotes(f *diagnose.Failure) []string {
 	var notes []string
 	for _, line := range f.Stderr {
@@ -70,7 +70,7 @@ func stderrNotes(f *diagnose.Failure) []string {
 	return notes
 }
 
-// Sentence says what the process was doing; nothing if that is unknown.
+// Sentence describes the state of the process, or returns nothing if it is unknown.
 func Sentence(s *procs.State) string {
 	switch {
 	case s == nil:
@@ -81,7 +81,7 @@ func Sentence(s *procs.State) string {
 	return fmt.Sprintf("the process was %s", s.State)
 }
 
-// The limits of a start: what annoys a user, and what most clients do not wait for.
+// Limits of a start: what annoys users, and when most clients time out.
 const (
 	slowAfter     = 5 * time.Second
 	hopelessAfter = 30 * time.Second
@@ -98,8 +98,8 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	switch queued := e.Clean.Queued; {
 	case took-queued <= slowAfter:
 		f.Severity, f.Title = check.Info, "server started slowly on a busy machine"
-		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a processor"}
-		f.Fix = []string{"from outside: start it when the machine has less to do, or give it a longer startTimeout"}
+		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a CPU"}
+		f.Fix = []string{"from outside: start it when the machine is less busy, or set a longer startTimeout"}
 		return []check.Finding{f}
 	case took > hopelessAfter:
 		f.Severity = check.Error
@@ -115,12 +115,12 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	if took > 15*time.Second {
 		gone = append(gone, "Inspector")
 	}
-	f.Notes = []string{evidence.Words(gone) + " would have given up by then"}
+	f.Notes = []string{evidence.Words(gone) + " would have timed out by then"}
 	return []check.Finding{f}
 }
 
-// askOutputBuffered finds a server that writes its answer when its stdin ends: it was in a buffer. Where only a
-// variable of this environment keeps that from happening, it is a warning.
+// askOutputBuffered finds a server whose buffered response arrives only when stdin closes. It is a warning if only a
+// variable of this environment prevents that.
 func askOutputBuffered(e *evidence.Evidence) []check.Finding {
 	if e.Buffers {
 		f := check.At(e.Initialized().Place(e.Clean), "without PYTHONUNBUFFERED, which this environment sets, the "+
@@ -134,8 +134,8 @@ func askOutputBuffered(e *evidence.Evidence) []check.Finding {
 	if !evidence.SilentInHandshake(e) || x == nil || x.Frame == nil || closed.IsZero() {
 		return nil
 	}
-	// The answer came after the handshake had failed, thus after stdin was closed, even if a busy machine
-	// recorded that a moment later.
+	// The response came after the handshake had failed and so after stdin was closed, even if a busy machine recorded
+	// that later.
 	after := max(0, x.At.Add(x.Took).Sub(closed))
 	if after > bufferedAtMost {
 		return nil
@@ -145,25 +145,25 @@ func askOutputBuffered(e *evidence.Evidence) []check.Finding {
 }
 
 func askStdoutClosed(e *evidence.Evidence) []check.Finding {
-	return askClosedPipe(e, diagnose.EndingClosedStdout, "stdout had ended, and the process had not")
+	return askClosedPipe(e, diagnose.EndingClosedStdout, "stdout was closed, but the process was still running")
 }
 
-// askStdinClosed also finds a server that closed its stdin after it had been written to, so that no write failed.
+// askStdinClosed also finds a server that closed its stdin after the last write, so that no write failed.
 func askStdinClosed(e *evidence.Evidence) []check.Finding {
 	found := askClosedPipe(e, diagnose.EndingClosedStdin,
-		"a request could not be written, and the process had not ended")
+		"a request could not be written, but the process was still running")
 	failure := e.Clean.Failure
 	if found != nil || !evidence.SilentInHandshake(e) || failure.State == nil || !failure.State.Deaf {
 		return found
 	}
 	f := check.At(e.Clean.Phased(wire.PhaseStart, failure.Lived),
-		"no answer within %s, and process %d has closed its stdin",
+		"no response within %s, and process %d has closed its stdin",
 		evidence.Rounded(failure.Lived), e.Clean.PID())
 	f.Where.Method, f.Notes = "initialize", stderrNotes(failure)
 	return []check.Finding{f}
 }
 
-// askClosedPipe finds a server that has closed a pipe and lives.
+// askClosedPipe finds a running server that closed a pipe.
 func askClosedPipe(e *evidence.Evidence, ending diagnose.Ending, what string) []check.Finding {
 	for _, run := range e.Runs() {
 		ended := run.Ended
@@ -175,7 +175,7 @@ func askClosedPipe(e *evidence.Evidence, ending diagnose.Ending, what string) []
 		f.Notes = stderrNotes(ended)
 		if reason := ended.Reason; reason != nil {
 			if write := (*fs.PathError)(nil); errors.As(reason, &write) {
-				reason = write.Err // without the name of an inner pipe
+				reason = write.Err // without the name of the pipe
 			}
 			f.Notes = append(f.Notes, reason.Error())
 		}

@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// More than this on stderr in one short run is much.
+// Limits above which one short run's stderr is noisy.
 const (
 	noisyLines = 200
 	noisyBytes = 64 << 10
@@ -41,7 +41,7 @@ func askStderrNoise(e *evidence.Evidence) []check.Finding {
 	f := check.At(&evidence.Where{Run: run.Name}, "%d lines, %s in %s",
 		run.StderrLines, exec.Bytes(run.StderrBytes), evidence.Milliseconds(lived))
 	if errors > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d of the first %d lines speak of an error", errors, len(lines)))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d of the first %d lines mention an error", errors, len(lines)))
 	}
 	for _, line := range lines[:min(3, len(lines))] {
 		f.Notes = append(f.Notes, "stderr: "+evidence.Cut(line.Text))
@@ -49,7 +49,7 @@ func askStderrNoise(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// exceptionPattern recognises the first line of an error that nothing caught, as the runtimes print it.
+// exceptionPattern matches the first line of an uncaught error in common runtimes.
 var exceptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join([]string{
 		`^traceback \(most recent call last\):`, `unhandled ?(promise ?)?rejection`, `uncaught(exception)? ?(exception|error)?:`,
@@ -65,7 +65,7 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 	count := 0
 	for _, line := range evidence.EventsOf[wire.StderrLine](run) {
 		if !closed.IsZero() && line.At.After(closed) {
-			break // what a program writes while it is being ended does not count
+			break // output during the shutdown does not count
 		}
 		last = &line
 		if exceptionPattern().MatchString(line.Text) {
@@ -89,7 +89,7 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// askStderrSecret looks for the values of variables with secret names, and for words of the form of a token.
+// askStderrSecret looks for the values of variables with secret names, and for words that look like tokens.
 func askStderrSecret(e *evidence.Evidence) []check.Finding {
 	secrets := secretVariables(e.Launch.Env)
 	masker := new(mask.Masker)
@@ -98,7 +98,7 @@ func askStderrSecret(e *evidence.Evidence) []check.Finding {
 	}
 	for _, run := range e.Runs() {
 		for i, line := range evidence.EventsOf[wire.StderrLine](run) {
-			what := "what has the form of a secret"
+			what := "an apparent secret"
 			if name := secretIn(line.Text, secrets); name != "" {
 				what = "the value of " + name
 			} else if !hasToken(line.Text) {
@@ -113,7 +113,7 @@ func askStderrSecret(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// secretIn returns the first name of a variable whose value a text holds, or nothing.
+// secretIn returns the first variable, by name, whose value a text contains, or nothing.
 func secretIn(text string, secrets map[string]string) string {
 	name := ""
 	for value, variable := range secrets {
@@ -124,8 +124,8 @@ func secretIn(text string, secrets map[string]string) string {
 	return name
 }
 
-// hasToken reports whether a text has a word of the form of a token. What stands before the word ("token: …") is
-// no sign, and neither is an example of documents ("root:password@localhost").
+// hasToken reports whether a text has a word that looks like a token. Preceding words ("token: …") and examples from
+// documentation ("root:password@localhost") do not count.
 func hasToken(text string) bool {
 	const shortest = 16
 	separates := func(r rune) bool { return strings.ContainsRune(" \t\"'`=,;()[]{}<>", r) }
@@ -134,9 +134,9 @@ func hasToken(text string) bool {
 	})
 }
 
-// secretVariables returns the values of the variables with secret names, with the names. A path to a key is no secret.
+// secretVariables returns the names of secret variables by their values. Paths to keys do not count.
 func secretVariables(env []string) map[string]string {
-	const shortest = 8 // bytes; a text contains a shorter value by chance
+	const shortest = 8 // bytes; shorter values match by chance
 	secrets := make(map[string]string)
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")

@@ -23,7 +23,7 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 		return ""
 	})
 	if found != nil && !text {
-		found[0].Breaks = []string{} // the SDKs take 3.0 for 3
+		found[0].Breaks = []string{} // the SDKs accept 3.0 for 3
 	}
 	return found
 }
@@ -31,7 +31,7 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 func askIDNull(e *evidence.Evidence) []check.Finding {
 	return doctorwire.OddFrames(e, wire.ClassIDNull, func(r *evidence.Run, odd wire.OddFrame) string {
 		if doctorwire.AnswersGarbage(r, odd.Bytes) {
-			return "" // as it should be
+			return "" // as required
 		}
 		return evidence.CutJSON(odd.Bytes)
 	})
@@ -41,7 +41,7 @@ func askRPCIDUnknown(e *evidence.Evidence) []check.Finding {
 	return doctorwire.OddFrames(e, wire.ClassIDUnknown, func(r *evidence.Run, odd wire.OddFrame) string {
 		id := evidence.ReadHead(odd.Bytes).ID
 		if evidence.PlainID(id) == "null" && doctorwire.AnswersGarbage(r, odd.Bytes) {
-			return "" // null as text: rpc-id-type judges it
+			return "" // "null": rpc-id-type reports it
 		}
 		return "id " + evidence.Cut(id)
 	})
@@ -62,8 +62,8 @@ func askIDDuplicate(e *evidence.Evidence) []check.Finding {
 	})
 }
 
-// tookGarbagesAnswer reports whether the answer to the line of garbage came while a later request was the only one
-// that waited, and was taken for its answer. The real answer then seems to be a duplicate.
+// tookGarbagesAnswer reports whether the response to the invalid line was matched to a later request because that was
+// the only pending one. The real response then looks like a duplicate.
 func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
 	if x.At.Before(r.Marks["garbage"]) {
 		return false
@@ -73,8 +73,8 @@ func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
 	})
 }
 
-// askLateReply is about the doctor's own requests. cancel-ignored judges the user's calls, which may take their
-// time; discover-breaks-server and request-before-init judge what the probing run asks before its handshake.
+// askLateReply covers the doctor's own requests. cancel-ignored covers the user's calls; discover-breaks-server and
+// request-before-init cover the probing run's requests before its handshake.
 func askLateReply(e *evidence.Evidence) []check.Finding {
 	return doctorwire.OddFrames(e, wire.ClassIDLate, func(r *evidence.Run, odd wire.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
@@ -98,7 +98,7 @@ func askIDCollision(e *evidence.Evidence) []check.Finding {
 		for _, x := range m.Run.Exchanges {
 			if x.ID == m.Head.ID && x.Waits(m.Event.At) {
 				found = append(found, check.At(m.Where(),
-					"the server asks %s under id %s while %s waits under the same", m.Head.Method, m.Head.ID, x.Method))
+					"the server sends %s with id %s while %s with the same id is pending", m.Head.Method, m.Head.ID, x.Method))
 			}
 		}
 	}

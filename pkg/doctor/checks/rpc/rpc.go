@@ -1,4 +1,4 @@
-// Package rpc has the checks of messages as JSON-RPC 2.0 has them.
+// Package rpc has the checks of JSON-RPC 2.0.
 package rpc
 
 import (
@@ -11,7 +11,7 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks compare the server's messages with JSON-RPC 2.0. Lines that are not messages belong to the checks of framing.
+// Checks returns the checks of messages. Package framing checks lines that are not messages.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "rpc-version", Need: check.NeedProcess, Ask: askRPCVersion},

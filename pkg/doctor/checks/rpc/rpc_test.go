@@ -23,9 +23,9 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 		name, method, params, failure string
 		want                          string
 	}{
-		{"text for an error", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `"no such tool"`, "warning an error is not an object in answer to the doctor's call of an unknown tool"},
-		{"no code", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `{"message":"x"}`, "warning an error's code is not an integer in answer to the doctor's call of an unknown tool"},
-		{"a call without a name", "tools/call", `{}`, `{"code":1}`, "warning an error has no message in answer to the doctor's call of an unknown tool"},
+		{"text for an error", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `"no such tool"`, "warning an error is not an object in the response to the doctor's call of an unknown tool"},
+		{"no code", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `{"message":"x"}`, "warning an error's code is not an integer in the response to the doctor's call of an unknown tool"},
+		{"a call without a name", "tools/call", `{}`, `{"code":1}`, "warning an error has no message in the response to the doctor's call of an unknown tool"},
 		{"what every client asks", "ping", `{}`, `"no"`, "error an error is not an object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,8 +24,8 @@ func askRPCVersion(e *evidence.Evidence) []check.Finding {
 	if len(found) > 0 && evidence.SilentInHandshake(e) {
 		found[0].Title = `server does not respond to initialize; its messages lack "jsonrpc": "2.0"`
 		found[0].Fix = []string{
-			"see its page: with this command it may speak a protocol of its own, and be no MCP server",
-			`in the server: put "jsonrpc": "2.0" into every message, or let an SDK write them`,
+			"check its documentation: with this command it may use another protocol than MCP",
+			`in the server: add "jsonrpc": "2.0" to every message, or use an SDK`,
 		}
 	}
 	return found
@@ -58,8 +58,8 @@ func askShape(e *evidence.Evidence) []check.Finding {
 			is             bool
 			pointer, title string
 		}{
-			{result == nil && failure == nil, "", "an answer has neither result nor error"},
-			{result != nil && failure != nil || m.Head.NullError, "", "an answer has both result and error"},
+			{result == nil && failure == nil, "", "a response has neither result nor error"},
+			{result != nil && failure != nil || m.Head.NullError, "", "a response has both result and error"},
 			{m.Head.NamesRequest() && result != nil && !evidence.IsObject(result), "/result", "a result is not an object"},
 			{failure != nil && !evidence.IsObject(failure), "/error", "an error is not an object"},
 			{evidence.IsObject(failure) && !coded, "/error/code", "an error's code is not an integer"},
@@ -72,19 +72,19 @@ func askShape(e *evidence.Evidence) []check.Finding {
 				f := report(m.Where(), fault.pointer, fault.title, m.Event.Bytes)
 				if x := m.Answers; x != nil && x.Method == "tools/call" && !evidence.IsUsersCall(x) {
 					f.Severity = check.Warning
-					f.Title += " in answer to the doctor's call of an unknown tool"
-					f.Breaks = []string{"clients of the TypeScript SDK, where a model calls an unknown tool"}
+					f.Title += " in the response to the doctor's call of an unknown tool"
+					f.Breaks = []string{"clients with the TypeScript SDK, if a model calls an unknown tool"}
 				}
 			}
 		}
 	}
 	for where, line := range linesOf(e, wire.ClassBadShape) {
-		report(where, "", "a message is neither request, notification nor answer", line.Text)
+		report(where, "", "a message is neither a request, a notification nor a response", line.Text)
 	}
 	return check.Alike(found)
 }
 
-// askNotMCP has a finding for each unknown method, about the first start in which it came.
+// askNotMCP returns a finding for each unknown method, from the first run that has it.
 func askNotMCP(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	first := make(map[string]*evidence.Run)
@@ -97,7 +97,7 @@ func askNotMCP(e *evidence.Evidence) []check.Finding {
 			first[method] = m.Run
 		}
 		if first[method] != m.Run {
-			continue // a start writes what the one before wrote
+			continue // later runs repeat it
 		}
 		found = append(found, notMCP(m))
 	}
@@ -118,7 +118,7 @@ func notMCP(m doctorwire.Received) check.Finding {
 		f.Title = fmt.Sprintf(
 			"server writes its log to stdout as JSON-RPC with the method %q, which MCP does not define", method)
 		f.Culprit = &culprit.Culprit{
-			Name: "a logger of the server's own, which writes JSON-RPC", Confidence: culprit.Likely,
+			Name: "the server's own logger, which writes JSON-RPC", Confidence: culprit.Likely,
 		}
 		f.Fix = []string{
 			`in the server: write the log to stderr, or send it as "notifications/message" with the logging capability`,
@@ -129,14 +129,14 @@ func notMCP(m doctorwire.Received) check.Finding {
 	}
 	switch {
 	case m.Head.ID != "":
-		f.Notes = append(f.Notes, "it has an id, so that clients must answer it; toolx answers -32601")
+		f.Notes = append(f.Notes, "it has an id, so clients must respond to it; toolx responds with -32601")
 	case strings.HasPrefix(m.Head.Method, "notifications/"):
-		f.Severity = check.Info // clients must ignore notifications that they do not know
+		f.Severity = check.Info // clients must ignore unknown notifications
 	}
 	return f
 }
 
-// logged reports whether a message is a record of a log, by its method or its parameters, and returns the text in it.
+// logged reports whether a message is a log record, by its method or parameters, and returns its text.
 func logged(m doctorwire.Received) (text string, ok bool) {
 	params := evidence.MemberAt(m.Event.Bytes, "params")
 	for _, name := range []string{"message", "msg", "text", "data"} {
@@ -162,7 +162,7 @@ func askServerRequest(e *evidence.Evidence) []check.Finding {
 			f.Title = "server sends requests, which 2026-07-28 forbids"
 		case m.Head.Method != "ping":
 			f.Title = "server requests " + m.Head.Method + ", which the client did not declare"
-			f.Notes = []string{"toolx answered -32601"}
+			f.Notes = []string{"toolx responded with -32601"}
 		}
 		found = append(found, f)
 	}
@@ -187,7 +187,7 @@ func askErrorCodeReserved(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// isReserved reports whether a code is in MCP's own range and no revision defines it.
+// isReserved reports whether a code is in MCP's range but not defined by any revision.
 func isReserved(code int64) bool {
 	const missingCapability, urlElicitation = -32021, -32042 // the latter in 2025-11-25
 	switch code {
@@ -197,7 +197,7 @@ func isReserved(code int64) bool {
 	return code <= -32020 && code >= -32099
 }
 
-// sameEnd reports whether two runs ended in the same words, or the first of what is outside the server.
+// sameEnd reports whether two runs ended with the same output, or the first because of something external.
 func sameEnd(clean, probing *evidence.Run) bool {
 	before, died := clean.Died(), probing.Died()
 	if before == nil || died == nil {
@@ -220,13 +220,13 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	case next.Answered() || next != nil && next.Late, answered:
 		return nil
 	case e.Clean.Died() != nil && !slices.ContainsFunc(e.Clean.Exchanges, open):
-		return nil // it exits with the line and without it
+		return nil // it also exits without the line
 	case sameEnd(e.Clean, run):
 		return nil
 	}
-	f := check.At(run.At(run.Marks["garbage"]), "after the line, nothing was answered any more")
+	f := check.At(run.At(run.Marks["garbage"]), "after the line, the server did not respond any more")
 	if died := run.Died(); died != nil {
-		f.Evidence = fmt.Sprintf("after the line, the server ended: %s", died.How)
+		f.Evidence = fmt.Sprintf("after the line, the server exited: %s", died.How)
 		f.Notes = evidence.LastWords(died)
 	}
 	return []check.Finding{f}

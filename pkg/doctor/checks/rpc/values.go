@@ -10,8 +10,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// askDepth finds messages that are nested deeper than common readers take, and lines that begin like a message
-// and are nested too deep to be read.
+// askDepth finds messages that are nested deeper than common parsers accept, and lines that toolx cannot parse because
+// of their depth.
 func askDepth(e *evidence.Evidence) []check.Finding {
 	const maxDepth = 128
 	var found []check.Finding
@@ -30,7 +30,7 @@ func askDepth(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// linesOf yields the lines of a class in all runs, with their places.
+// linesOf yields the lines of a class in all runs and their places.
 func linesOf(e *evidence.Evidence, class wire.Class) iter.Seq2[*evidence.Where, wire.PollutedLine] {
 	return func(yield func(*evidence.Where, wire.PollutedLine) bool) {
 		for _, run := range e.Runs() {
@@ -43,7 +43,7 @@ func linesOf(e *evidence.Evidence, class wire.Class) iter.Seq2[*evidence.Where, 
 	}
 }
 
-// askOddities finds the places of one kind in all messages.
+// askOddities finds the oddities of one kind in all messages.
 func askOddities(kind doctorwire.OddityKind, says string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var found []check.Finding

@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// askDefinitionDrift compares the servers that the baseline knows. A server that did not answer cannot be compared;
-// other checks say so.
+// askDefinitionDrift compares servers with the baseline. It skips servers that failed, which other checks report.
 func askDefinitionDrift(fleet *evidence.Fleet) []check.Finding {
 	var found []check.Finding
 	for _, e := range fleet.Servers {
@@ -29,7 +28,7 @@ func askDefinitionDrift(fleet *evidence.Fleet) []check.Finding {
 	return found
 }
 
-// listed reports whether it is known which tools a server has; one that declares none has none.
+// listed reports whether a server's tools are known. A server without the capability has none.
 func listed(e *evidence.Evidence) bool {
 	if _, answered := e.Tools(); answered {
 		return true
@@ -38,7 +37,7 @@ func listed(e *evidence.Evidence) bool {
 	return e.Handshaken() && known && declared == nil
 }
 
-// driftOf returns the differences from the pinned definitions, of each kind the first ones.
+// driftOf returns the first differences of each kind from the pinned definitions.
 func driftOf(e *evidence.Evidence, pinned map[string]json.RawMessage) []check.Finding {
 	var added, edited, broken, removed []check.Finding
 	seen := make(map[string]bool)
@@ -75,20 +74,20 @@ func driftOf(e *evidence.Evidence, pinned map[string]json.RawMessage) []check.Fi
 	return slices.Concat(check.Capped(removed), check.Capped(broken), check.Capped(edited), check.Capped(added))
 }
 
-// drift completes the finding about a change.
+// drift sets the severity and title of a finding about a change.
 func drift(f check.Finding, effect jsonschema.Effect) check.Finding {
 	f.Severity = []check.Severity{
 		jsonschema.Added: check.Info, jsonschema.Edited: check.Warning, jsonschema.Breaking: check.Error,
 	}[effect]
 	f.Title = []string{
-		jsonschema.Added:    "something is new since definitions were pinned",
+		jsonschema.Added:    "a tool or parameter is new since definitions were pinned",
 		jsonschema.Edited:   "a pinned tool changed",
-		jsonschema.Breaking: "a pinned tool changed so that its callers break",
+		jsonschema.Breaking: "a pinned tool changed incompatibly",
 	}[effect]
 	return f
 }
 
-// complete reports whether all tools of the listing were read: only then is a missing one gone.
+// complete reports whether all tools were read. Only then a missing one was removed.
 func complete(e *evidence.Evidence) bool {
 	pages := e.Listing()
 	if len(pages) == 0 {

@@ -11,11 +11,10 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// maxSigns bounds how many code points are kept of one text: a few prove it.
+// maxSigns limits the code points that are kept of one text.
 const maxSigns = 50
 
-// Controls returns the control characters of a text as code points, except newline, tab, and CR before LF, which is
-// how Windows ends lines.
+// Controls returns the control characters of a text as code points, except newline, tab, and CR before LF.
 func Controls(text string) []string {
 	var found []string
 	for i, r := range text {
@@ -27,7 +26,7 @@ func Controls(text string) []string {
 	return found
 }
 
-// bidis returns the characters of a text that change the direction of writing, as code points (UAX 9).
+// bidis returns the bidi control characters of a text as code points (UAX 9).
 func bidis(text string) []string {
 	var found []string
 	for _, r := range text {
@@ -38,17 +37,17 @@ func bidis(text string) []string {
 	return found
 }
 
-// hidden are the characters of a text that are not visible.
+// hidden describes the invisible characters of a text.
 type hidden struct {
 	count int      // of characters
 	signs []string // code points, the first maxSigns of them
-	tags  string   // what tag characters say
-	bytes []byte   // what a row of variation selectors carries
-	row   int      // the most of them side by side
+	tags  string   // the text in tag characters
+	bytes []byte   // the bytes in variation selectors
+	row   int      // the longest sequence
 }
 
-// pasted reports whether the characters can hide nothing: they are few and stand alone, as where they were copied
-// along with a text from a page or an editor. A row of them, or several kinds in turn, may be a code.
+// pasted reports whether the characters are few and isolated, as in text copied from a page or editor. Sequences and
+// mixtures of several kinds may encode something.
 func (h *hidden) pasted() bool {
 	const few, fewOfSeveral = 50, 4
 	if h.row > 1 || h.tags != "" || len(h.bytes) > 0 || h.count >= few {
@@ -58,8 +57,8 @@ func (h *hidden) pasted() bool {
 	return len(kinds) == 1 || h.count <= fewOfSeveral
 }
 
-// invisibles finds the characters that show nothing, except those that writing needs: joiners in emoji and in
-// scripts that join, the tags of a flag, one selector of a Han character's form.
+// invisibles finds invisible characters, except those with a function: joiners in emoji and joining scripts, tags in
+// flags, and single variation selectors.
 func invisibles(text string) hidden {
 	var h hidden
 	previous := rune(0)
@@ -89,7 +88,7 @@ func invisibles(text string) hidden {
 	return h
 }
 
-// runOf returns the beginning of a text whose characters are all of a kind.
+// runOf returns the leading characters of a text for which is returns true.
 func runOf(text string, is func(rune) bool) string {
 	end := strings.IndexFunc(text, func(r rune) bool { return !is(r) })
 	if end < 0 {
@@ -108,8 +107,8 @@ func (h *hidden) add(r rune) {
 // isTag reports whether r is a tag character: an invisible copy of ASCII.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// readTags reads a run of tag characters. After a black flag a short one makes the flag of a region (UTS 51, emoji
-// tag sequences).
+// readTags reads a run of tag characters. A short one after a black flag is the flag of a region (UTS 51, emoji tag
+// sequences).
 func (h *hidden) readTags(run string, previous rune) {
 	const blackFlag, longestFlag = 0x1f3f4, 7
 	if previous == blackFlag && utf8.RuneCountInString(run) <= longestFlag {
@@ -125,10 +124,10 @@ func (h *hidden) readTags(run string, previous rune) {
 	h.tags += said.String()
 }
 
-// isSelector reports whether r chooses the form of the character before it.
+// isSelector reports whether r is a variation selector.
 func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
-// readSelectors reads a run of variation selectors. A single one may be writing; a row carries bytes.
+// readSelectors reads a run of variation selectors. A single one is normal; a sequence encodes bytes.
 func (h *hidden) readSelectors(run []rune, previous rune) {
 	if len(run) == 1 && (run[0] <= 0xfe0f || unicode.Is(unicode.Han, previous)) {
 		return
@@ -143,8 +142,8 @@ func (h *hidden) readSelectors(run []rune, previous rune) {
 	}
 }
 
-// showsNothing reports whether r takes no room, or looks like a space and is a letter. bidis finds the characters
-// that change the direction of writing.
+// showsNothing reports whether r has no width, or is a letter that looks like a space. Function bidis finds bidi
+// controls.
 func showsNothing(r rune) bool {
 	switch {
 	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff,
@@ -155,8 +154,8 @@ func showsNothing(r rune) bool {
 	return false
 }
 
-// joinsWriting reports whether writing needs a joiner: between the parts of an emoji, or in a word of a script that
-// joins its letters.
+// joinsWriting reports whether a joiner has a function: between the parts of an emoji, or in a word of a joining
+// script.
 func joinsWriting(r, previous, next rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	skinTone := previous >= 0x1f3fb && previous <= 0x1f3ff
@@ -178,7 +177,7 @@ func inJoinedScript(r rune) bool {
 		unicode.Tibetan)
 }
 
-// scriptOf returns the script of a letter; nothing if all scripts share it.
+// scriptOf returns the script of a letter, or nothing for common characters.
 func scriptOf(r rune) string {
 	if r < utf8.RuneSelf && !unicode.IsLetter(r) {
 		return ""
@@ -191,9 +190,8 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// mixesScripts returns the scripts of a name, sorted, and the letters that are not of its first letter's script;
-// nothing if such scripts are mixed in ordinary writing: Latin beside those of Chinese, Japanese and Korean (UTS 39,
-// highly restrictive).
+// mixesScripts returns the sorted scripts of a name and the letters outside its first letter's script. It returns
+// nothing for common mixtures: Latin with Chinese, Japanese or Korean (UTS 39, highly restrictive).
 func mixesScripts(name string) (scripts, foreign []string) {
 	first := ""
 	for _, r := range name {

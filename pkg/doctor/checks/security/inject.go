@@ -15,11 +15,11 @@ import (
 //go:embed orders.txt
 var ordersText string
 
-// order is a kind of phrase that addresses a model behind its user's back; orders.txt explains its fields.
+// order is a kind of instruction to a model that its user does not see; orders.txt explains its fields.
 type order struct {
 	is      string
 	words   []string
-	pattern func() *regexp.Regexp // compiled when it is first needed
+	pattern func() *regexp.Regexp // compiled on first use
 	path    bool
 }
 
@@ -32,8 +32,7 @@ var orders = sync.OnceValue(func() []order {
 	return all
 })
 
-// honestPath matches what a text says that refuses a path, or names it as an example or as where the tool looks for
-// the user's own settings.
+// honestPath matches text that forbids a path, or mentions it as an example or as the location of the user's settings.
 var honestPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(refus|reject|den(y|ie)|block|forbid|prohibit|disallow|exclud|restrict|protected|` +
 		`inaccessible|off.limits|except|outside|not (allowed|permitted|accessible|supported|read|included)|` +
@@ -42,7 +41,7 @@ var honestPath = sync.OnceValue(func() *regexp.Regexp {
 		`(path|location) (to|of) (the |a |an |your )?[a-z]|kubeconfig|profiles?|key ?file)\b`)
 })
 
-// findOrder returns the first order in a text, and what it is; nothing if there is none.
+// findOrder returns the first order in a text and its kind, or nothing.
 func findOrder(text string) (phrase, is string) {
 	const shortest, mostMatches = 8, 20 // bytes; places of one text
 	if len(text) < shortest {
@@ -67,15 +66,15 @@ func findOrder(text string) (phrase, is string) {
 	return "", ""
 }
 
-// holdsNoSecret reports whether a text begins with the path of a public key, or of a page of text.
+// holdsNoSecret reports whether a text begins with the path of a public key or a Markdown file.
 func holdsNoSecret(text string) bool {
 	path, _, _ := strings.Cut(text, " ")
 	path = strings.TrimRight(path, ".,;:)\"'\x60")
 	return strings.HasSuffix(path, ".pub") || strings.HasSuffix(path, ".md")
 }
 
-// sentenceAround returns the sentence, of a text with single spaces, that holds text[from:to]. A full stop within a
-// word ends nothing, nor does that of "e.g.".
+// sentenceAround returns the sentence around text[from:to]. A full stop within a word, or of "e.g.", does not end a
+// sentence.
 func sentenceAround(text string, from, to int) string {
 	const farthest = 300 // bytes
 	start, end := max(0, from-farthest), min(len(text), to+farthest)
@@ -94,7 +93,7 @@ func sentenceAround(text string, from, to int) string {
 	return text[start:end]
 }
 
-// endsSentence reports whether the byte at a place of a text ends a sentence.
+// endsSentence reports whether the byte at an offset ends a sentence.
 func endsSentence(text string, at int) bool {
 	if strings.IndexByte(".!?;", text[at]) < 0 || at+1 < len(text) && text[at+1] != ' ' {
 		return false
@@ -103,8 +102,8 @@ func endsSentence(text string, at int) bool {
 		!strings.HasSuffix(text[:at], "etc")
 }
 
-// encodedText returns a run of base64 that is too long for an example, or nothing. It has upper and lower case and
-// digits, which words have not. Data URIs are pictures.
+// encodedText returns a run of base64 that is too long for an example, or nothing. The run has upper case, lower case
+// and digits, unlike words. Data URIs do not count, because they are images.
 func encodedText(text string) string {
 	const long = 200
 	if strings.HasPrefix(text, "data:") {

@@ -9,25 +9,24 @@ import (
 	"toolx/pkg/doctor/wire"
 )
 
-// Passage is a text that a server sent to be read by people or models.
+// Passage is a text from a server for people or models.
 type Passage struct {
 	Where evidence.Where
 	Text  string
-	// name is set if the text names something: a tool, a parameter, the server.
+	// name is set if the text is a name: of a tool, a parameter or the server.
 	name bool
-	// result is set if the text is from a call or an error, not from a description.
+	// result is set if the text is from a result or an error.
 	result bool
 }
 
-// The bounds of reading texts. Results may be tens of megabytes; hidden text is found at the beginning of one, or
-// in another.
+// Limits on the texts that are read, because results may be tens of megabytes.
 const (
 	maxPassages = 200_000
 	maxPassage  = 1 << 20 // bytes
 )
 
-// Passages returns all texts of the answers that clients get: about the server, its tools, prompts and resources,
-// and the results of calls. It includes every string and the names of members: text hides best where no one looks.
+// Passages returns every string and member name in the responses that clients get: about the server, its tools, prompts
+// and resources, and the results of calls.
 func Passages(e *evidence.Evidence) []Passage {
 	if e.Clean == nil {
 		return nil
@@ -60,10 +59,10 @@ func readPassages(e *evidence.Evidence) []Passage {
 	return texts.list
 }
 
-// passageList is what has been read.
+// passageList collects passages.
 type passageList struct{ list []Passage }
 
-// read adds the strings of a JSON value and of everything below it, in one pass whatever its depth.
+// read adds all strings in a JSON value.
 func (l *passageList) read(value json.RawMessage, in Passage) {
 	above := in.Where.Pointer
 	wire.EachString(value, func(pointer, text string, isName bool) bool {
@@ -79,7 +78,7 @@ func (l *passageList) read(value json.RawMessage, in Passage) {
 	})
 }
 
-// standardMember reports whether a member's name is a common one, in which nothing hides.
+// standardMember reports whether a member has a common name, which need not be checked.
 func standardMember(name string) bool {
 	switch name {
 	case "name", "title", "description", "type", "text", "tools", "content", "properties", "required", "inputSchema",

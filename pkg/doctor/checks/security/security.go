@@ -1,4 +1,4 @@
-// Package security has the checks of text that a server sends to be read.
+// Package security has the checks of text that servers send to people and models.
 package security
 
 import (
@@ -20,8 +20,8 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks are about the text that a server sends to be read: what acts on a terminal, what reads differently from how
-// it looks, and what addresses the model behind its user's back. They see every string of the server's answers.
+// Checks returns the checks of text that servers send to people and models: control characters, invisible and
+// confusable text, and hidden instructions. They see every string in the server's responses.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "text-control", Need: check.NeedHandshake, Ask: eachPassage(controlRemark)},
@@ -34,7 +34,7 @@ func Checks() []check.Check {
 	})
 }
 
-// eachPassage asks about every text and keeps a bounded number of findings.
+// eachPassage returns a check of every passage, with a limited number of findings.
 func eachPassage(remark func(Passage) string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var found []check.Finding
@@ -51,7 +51,7 @@ func controlRemark(p Passage) string { return withSigns(p.Text, Controls(p.Text)
 
 func bidiRemark(p Passage) string { return withSigns(p.Text, bidis(p.Text)) }
 
-// withSigns returns a text with the code points that are wrong in it; nothing if none are.
+// withSigns returns code points and the text that has them, or nothing without code points.
 func withSigns(text string, signs []string) string {
 	if len(signs) == 0 {
 		return ""
@@ -60,7 +60,7 @@ func withSigns(text string, signs []string) string {
 	return evidence.Listed(signs) + " in: " + evidence.Cut(around(text, signs[0]))
 }
 
-// around begins a text near the character that a code point names, so that an excerpt shows it.
+// around returns the text from shortly before a code point, so that an excerpt shows it.
 func around(text, sign string) string {
 	const before = 20
 	var wanted rune
@@ -78,7 +78,7 @@ func around(text, sign string) string {
 	return "…" + text[at:]
 }
 
-// askTextInvisible makes a note of characters that were pasted along with a text, and an error of what may hide one.
+// askTextInvisible reports invisible characters: as a note if they were probably pasted, and otherwise as an error.
 func askTextInvisible(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, p := range Passages(e) {
@@ -94,7 +94,7 @@ func askTextInvisible(e *evidence.Evidence) []check.Finding {
 		}
 		found = append(found, f)
 	}
-	// Notes do not crowd errors out of the findings that are kept.
+	// Errors first, because Capped drops the last findings.
 	slices.SortStableFunc(found, func(a, b check.Finding) int { return cmp.Compare(len(a.Severity), len(b.Severity)) })
 	return check.Capped(found)
 }
@@ -121,8 +121,7 @@ func confusableRemark(p Passage) string {
 	return fmt.Sprintf("%q is %s: %s", evidence.Label(p.Text), strings.Join(scripts, " and "), evidence.Listed(foreign))
 }
 
-// injectionRemark ignores the results of calls: the author of a page or file wrote the text, and the user asked
-// for it.
+// injectionRemark ignores results, which contain pages and files that the user requested.
 func injectionRemark(p Passage) string {
 	if p.result {
 		return ""
@@ -134,13 +133,13 @@ func injectionRemark(p Passage) string {
 	return is + ": " + evidence.Cut(phrase)
 }
 
-// askToolShadowing looks for the names of other servers' tools in descriptions. A name of a single word, such as
-// search, is language and proves nothing.
+// askToolShadowing looks for the names of other servers' tools in descriptions. Single words, such as search, prove
+// nothing.
 func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 	if len(fleet.Servers) < 2 {
 		return nil
 	}
-	owners := make(map[string][]string) // servers by the name of a tool
+	owners := make(map[string][]string) // servers by tool name
 	for _, e := range fleet.Servers {
 		for _, d := range listing.Read(e).Tools {
 			for _, name := range []string{d.Name, e.Server.Name + exec.Separator + d.Name} {
@@ -157,7 +156,7 @@ func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 			for _, name := range identifiers(d.Text("description")) {
 				if others := owners[name]; len(others) > 0 && !slices.Contains(others, e.Server.Name) {
 					mine = append(mine,
-						d.Finding("/description", "it names %q, a tool of server %q", evidence.Label(name), others[0]))
+						d.Finding("/description", "it mentions %q, a tool of %q", evidence.Label(name), others[0]))
 				}
 			}
 		}
@@ -169,7 +168,7 @@ func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 	return found
 }
 
-// identifiers returns the words of a text that may be names of tools, each once.
+// identifiers returns the distinct words of a text that may be tool names.
 func identifiers(text string) []string {
 	found := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.'

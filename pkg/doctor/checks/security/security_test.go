@@ -204,7 +204,7 @@ func TestToolShadowing(t *testing.T) {
 	found := doctortest.Findings(t, judge(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}),
 		"tool-shadowing")
 	if len(found) != 1 || found[0].Server != "weather" ||
-		found[0].Evidence != `it names "send_mail", a tool of server "mail"` {
+		found[0].Evidence != `it mentions "send_mail", a tool of "mail"` {
 		t.Errorf("%+v", found)
 	}
 }

@@ -16,19 +16,19 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// askCallFailed reports every call that did not succeed, regardless of the cause.
+// askCallFailed reports every failed call.
 func askCallFailed(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, call := range e.Calls {
 		if call.Result == nil || call.Result.Err == nil || fault.KindOf(call.Result.Err) == fault.KindInterrupted {
 			continue
 		}
-		// If the server ended in a call, exit-during-request and crash-signal say so.
+		// If the server ended during a call, exit-during-request and crash-signal report it.
 		err := call.Result.Err
 		unmade := errors.As(err, new(*evidence.UnmadeError))
 		var refused *exec.ToolError
 		if call.Own && errors.As(err, &refused) && refused.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY {
-			continue // it runs only as a task, and the doctor starts no tasks
+			continue // it runs only as a task, which the doctor does not start
 		}
 		if unmade || call.Run.Died() == nil || fault.KindOf(err) != fault.KindProtocol {
 			found = append(found, failure(call, e))
@@ -37,7 +37,7 @@ func askCallFailed(e *evidence.Evidence) []check.Finding {
 	return check.Capped(found)
 }
 
-// failure says why a call failed.
+// failure returns the finding about a failed call.
 func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	err := c.Result.Err
 	f := check.Finding{
@@ -77,7 +77,7 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	return f
 }
 
-// notFoundFix suggests the names of similar tools.
+// notFoundFix suggests similar tools.
 func notFoundFix(e *evidence.Evidence, err error) string {
 	var unknown *exec.NotFoundError
 	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
@@ -90,7 +90,7 @@ func notFoundFix(e *evidence.Evidence, err error) string {
 	return "did you mean " + evidence.OneLine(strings.Join(names, ", ")) + "?"
 }
 
-// stderrNotes returns the last lines of stderr between the call and its answer, a note each.
+// stderrNotes returns the last lines of stderr during a call, one note per line.
 func stderrNotes(c *evidence.CallRun) []string {
 	sent := Exchange(c)
 	if sent == nil {
@@ -106,7 +106,7 @@ func stderrNotes(c *evidence.CallRun) []string {
 	return notes[max(0, len(notes)-most):]
 }
 
-// Exchange returns the call's request, or nil if none was sent.
+// Exchange returns a call's request, or nil if it was not sent.
 func Exchange(c *evidence.CallRun) *evidence.Exchange {
 	if c.Sent == nil {
 		return nil

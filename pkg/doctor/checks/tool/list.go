@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// askToolsShape judges every page: a bad one may follow good ones.
+// askToolsShape checks every page.
 func askToolsShape(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	index := 0
@@ -46,7 +46,7 @@ func askToolsEmpty(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	where := &evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"}
-	return check.One(where, "the tools capability is declared, and tools/list answered with 0 tools")
+	return check.One(where, "the tools capability is declared, but tools/list returned 0 tools")
 }
 
 func askToolNameMissing(d *listing.Definition) []check.Finding {
@@ -74,7 +74,7 @@ func askToolNameChars(d *listing.Definition) []check.Finding {
 	case len(bad) > 0:
 		return d.One("/name", "%q has %s; MCP allows A-Z a-z 0-9 _ - and .", d.Label(), evidence.Listed(bad))
 	case strings.Contains(d.Name, "."):
-		return d.One("/name", "%q has a dot: MCP allows it, ^[A-Za-z0-9_-]{1,64}$ of model APIs does not", d.Label())
+		return d.One("/name", "%q has a dot: MCP allows it, but model APIs require ^[A-Za-z0-9_-]{1,64}$", d.Label())
 	case first == '-' || first >= '0' && first <= '9':
 		f := d.Finding("/name", "%q begins with %q: Gemini requires a letter or _ there", d.Label(), d.Name[:1])
 		f.Severity, f.Title = check.Info, "tool name does not start with a letter"
@@ -83,12 +83,12 @@ func askToolNameChars(d *listing.Definition) []check.Finding {
 	return nil
 }
 
-// nameRune reports whether every client and model API takes r in a name.
+// nameRune reports whether every client and model API allows r in a name.
 func nameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// The lengths in characters at which a tool's name is refused.
+// Limits on the length of tool names in characters.
 const (
 	specNameLimit   = 128
 	modelNameLimit  = 64
@@ -100,7 +100,7 @@ func askToolNameLength(e *evidence.Evidence) []check.Finding {
 	for _, d := range listing.Read(e).Tools {
 		length := utf8.RuneCountInString(d.Name)
 		together := length
-		if !e.Server.OnCommandLine() { // otherwise toolx made up the server's name
+		if !e.Server.OnCommandLine() { // otherwise toolx chose the server's name
 			together += utf8.RuneCountInString(e.Server.Name)
 		}
 		switch {

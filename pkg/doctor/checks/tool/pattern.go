@@ -14,12 +14,12 @@ import (
 	"toolx/pkg/doctor/listing"
 )
 
-// The bounds of looking at patterns.
+// Limits on the checks of patterns.
 const (
 	maxPatternBytes = 10_000
 	patternTime     = 2 * time.Second        // for all patterns of a server
 	attackTime      = 100 * time.Millisecond // for one match
-	attackLength    = 30                     // repetitions that exponential work cannot pass
+	attackLength    = 30                     // repetitions, too many for exponential backtracking
 )
 
 func askSchemaPattern(e *evidence.Evidence) []check.Finding {
@@ -40,7 +40,7 @@ func askSchemaPattern(e *evidence.Evidence) []check.Finding {
 	return check.Capped(found)
 }
 
-// patternJudge remembers its judgements: generated schemas repeat patterns.
+// patternJudge caches results, because generated schemas repeat patterns.
 type patternJudge struct {
 	known    map[string]string
 	deadline time.Time
@@ -58,30 +58,30 @@ func (j *patternJudge) findings(d *listing.Definition, pointer, pattern string) 
 	return d.One(pointer, "%s: %s", evidence.Cut(pattern), remark)
 }
 
-// remark says what is wrong with a pattern; nothing if it is right.
+// remark returns what is wrong with a pattern, or nothing.
 func (j *patternJudge) remark(pattern string) string {
 	if len(pattern) > maxPatternBytes {
-		return fmt.Sprintf("%d bytes are too many for a pattern", len(pattern))
+		return fmt.Sprintf("the pattern is too long: %d bytes", len(pattern))
 	}
 	backtracking, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
-		return "JavaScript cannot read it"
+		return "JavaScript cannot parse it"
 	}
 	if feature := notECMA(pattern); feature != "" {
-		return "JavaScript does not have " + feature
+		return "JavaScript does not support " + feature
 	}
 	if time.Now().Before(j.deadline) {
 		if length := endless(backtracking, pattern); length > 0 {
-			return fmt.Sprintf("a text of %d characters keeps it busy for more than %s", length, attackTime)
+			return fmt.Sprintf("matching a text of %d characters takes more than %s", length, attackTime)
 		}
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return "Go and Rust cannot read it: " + evidence.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return "Go and Rust cannot parse it: " + evidence.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return ""
 }
 
-// notECMA names what a pattern uses of other languages and the ECMAScript engine accepts all the same.
+// notECMA returns syntax of other languages in a pattern, which the ECMAScript engine accepts nevertheless, or nothing.
 func notECMA(pattern string) string {
 	escaped := false
 	for i := range len(pattern) {
@@ -103,8 +103,8 @@ func notECMA(pattern string) string {
 	return ""
 }
 
-// endless returns the length of a text on which a backtracking engine takes too long, or zero. It tries instead
-// of guessing: it repeats what a repetition matches and then makes the text fail.
+// endless returns the length of a text on which a backtracking engine takes too long, or zero. It tries texts that
+// repeat the match of a repetition and then fail.
 func endless(engine *regexp2.Regexp, pattern string) int {
 	tree, err := syntax.Parse(withoutLookaround(pattern), syntax.Perl)
 	if err != nil {
@@ -122,16 +122,17 @@ func endless(engine *regexp2.Regexp, pattern string) int {
 	return 0
 }
 
-// withoutLookaround turns look-around into plain groups, so that Go can parse the pattern.
+// withoutLookaround replaces look-around with plain groups, so that Go can parse the pattern.
 func withoutLookaround(pattern string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\(`, `\(`, "(?=", "(?:", "(?!", "(?:", "(?<=", "(?:", "(?<!",
 		"(?:").Replace(pattern)
 }
 
-// maxAttack bounds the texts that patterns are tried on, in bytes.
+// maxAttack limits the size of texts in bytes.
 const maxAttack = 2000
 
-// attackTexts returns texts that reach each unbounded repetition and repeat its match; prefix comes before tree.
+// attackTexts returns texts that reach each unbounded repetition and repeat its match; prefix is a match of the pattern
+// before tree.
 func attackTexts(tree *syntax.Regexp, prefix string, found []string) []string {
 	switch tree.Op {
 	case syntax.OpConcat:
@@ -154,7 +155,7 @@ func attackTexts(tree *syntax.Regexp, prefix string, found []string) []string {
 	return found
 }
 
-// sampleText returns a short text that a pattern matches; some includes optional parts once.
+// sampleText returns a short text that matches a pattern; some includes optional parts once.
 func sampleText(tree *syntax.Regexp, some bool) string {
 	switch tree.Op {
 	case syntax.OpLiteral:
@@ -189,7 +190,7 @@ func sampleText(tree *syntax.Regexp, some bool) string {
 	return sampleText(tree.Sub[0], some)
 }
 
-// sampleRune returns a character of a class, which is given as pairs of bounds.
+// sampleRune returns a character of a class, given as pairs of bounds.
 func sampleRune(class []rune) string {
 	for _, wanted := range "a0 A-" {
 		for i := 0; i+1 < len(class); i += 2 {
@@ -201,8 +202,8 @@ func sampleRune(class []rune) string {
 	return string(class[:min(len(class), 1)])
 }
 
-// askSchemaGrammar asks what llama.cpp cannot make a grammar of. What each of its versions refuses is worth a warning:
-// no tool of the request can be called then.
+// askSchemaGrammar finds what llama.cpp cannot convert to a grammar. What all its versions reject is a warning, because
+// a request with such a tool fails.
 func askSchemaGrammar(e *evidence.Evidence) []check.Finding {
 	var always, some []spot
 	for _, d := range listing.Read(e).Tools {

@@ -31,24 +31,24 @@ func askRequiredUnknown(d *listing.Definition, tree *jsonschema.Tree) []check.Fi
 			if rawjson.IsString(entry.Raw()) && !known[top].open && !known[top].has[name] {
 				pointer := fmt.Sprintf("%s/required/%d", node.Pointer(), i)
 				found = append(found,
-					d.Finding(pointer, "%q is required, and no property has that name", evidence.Label(name)))
+					d.Finding(pointer, "%q is required, but no property has that name", evidence.Label(name)))
 			}
 		}
 	}
 	return found
 }
 
-// knownNames are the properties that a value can have by all of its subschemas.
+// knownNames are the properties that a value can have according to all of its subschemas.
 type knownNames struct {
 	has  map[string]bool
-	open bool // other names are possible, or unknown
+	open bool // other names are possible
 }
 
-// maxAround bounds the subschemas that are read for one value's properties.
+// maxAround limits the subschemas that are read for one value's properties.
 const maxAround = 2000
 
-// namesAround collects the properties of a schema with all its parts: a required name may be described in
-// another branch.
+// namesAround collects the properties of a schema and its branches, because a required property may be in another
+// branch.
 func namesAround(top *jsonschema.Subschema) *knownNames {
 	names := &knownNames{has: make(map[string]bool)}
 	seen := map[*jsonschema.Subschema]bool{top: true}
@@ -70,7 +70,7 @@ func namesAround(top *jsonschema.Subschema) *knownNames {
 				names.open = names.open || below.IsObject()
 			}
 		}
-		// A target that was not read may describe anything.
+		// A target that was not read may have any properties.
 		names.open = names.open || node.Target == nil && node.Has("$ref", "$dynamicRef", "$recursiveRef")
 		for _, next := range sameValue(node) {
 			if !seen[next] {
@@ -84,7 +84,7 @@ func namesAround(top *jsonschema.Subschema) *knownNames {
 
 const paramNameLimit = 64
 
-// askParamNameChars asks about the names of arguments. The APIs of models hold no deeper names to the pattern.
+// askParamNameChars checks the names of arguments. Model APIs do not restrict deeper names.
 func askParamNameChars(d *listing.Definition) []check.Finding {
 	var found []check.Finding
 	for _, node := range d.InputNodes() {
@@ -98,12 +98,12 @@ func askParamNameChars(d *listing.Definition) []check.Finding {
 	return found
 }
 
-// isArgument reports whether a property is one of the tool's arguments, also if it stands in a branch (allOf, if).
+// isArgument reports whether a property is one of the tool's arguments, perhaps in a branch (allOf, if).
 func isArgument(node *jsonschema.Subschema) bool {
 	return node.Parent.Value().Parent == nil
 }
 
-// paramNameRemark says what is wrong with a property's name; nothing if it is right.
+// paramNameRemark returns what is wrong with a property's name, or nothing.
 func paramNameRemark(name string) string {
 	length := utf8.RuneCountInString(name)
 	bad := strings.IndexFunc(name, func(r rune) bool { return !nameRune(r) && r != '.' })
@@ -141,7 +141,7 @@ func askXMCPHeader(d *listing.Definition) []check.Finding {
 	return found
 }
 
-// headerRemark says which rule an x-mcp-header breaks; nothing if it breaks none.
+// headerRemark returns what is wrong with an x-mcp-header, or nothing.
 func headerRemark(node *jsonschema.Subschema, name string) string {
 	label := evidence.Label(name)
 	kind := node.Get("type")
@@ -151,9 +151,9 @@ func headerRemark(node *jsonschema.Subschema, name string) string {
 		return "it is empty or not a string"
 	case bad >= 0:
 		r, _ := utf8.DecodeRuneInString(name[bad:])
-		return fmt.Sprintf("%q has %s, which a header's name may not have", label, evidence.CodePoint(r))
+		return fmt.Sprintf("%q has %s, which is not allowed in a header name", label, evidence.CodePoint(r))
 	case !plainParameter(node):
-		return fmt.Sprintf("%q is not reached through properties alone", label)
+		return fmt.Sprintf("%q is not nested in properties only", label)
 	case kind == nil:
 		return fmt.Sprintf("%q is on a parameter without a type; only string, integer and boolean may have one", label)
 	case slices.Contains([]string{"string", "integer", "boolean"}, kind.Text()):
@@ -163,7 +163,7 @@ func headerRemark(node *jsonschema.Subschema, name string) string {
 		label, evidence.CutJSON(kind.Raw()))
 }
 
-// plainParameter reports whether only properties lead to the node.
+// plainParameter reports whether the node is nested only in properties.
 func plainParameter(node *jsonschema.Subschema) bool {
 	for ; node.Parent != nil && node.Keyword == "properties"; node = node.Parent {
 		if node.Parent.Parent == nil {
@@ -173,7 +173,7 @@ func plainParameter(node *jsonschema.Subschema) bool {
 	return false
 }
 
-// headerRune reports whether r may stand in an HTTP field name (RFC 9110, 5.6.2).
+// headerRune reports whether r is allowed in an HTTP field name (RFC 9110, 5.6.2).
 func headerRune(r rune) bool {
 	return nameRune(r) || r < 0x7f && strings.ContainsRune("!#$%&'*+.^`|~", r)
 }
@@ -186,7 +186,7 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 			for _, node := range tree.All {
 				for _, m := range node.Members() {
 					if foreignKeyword(m) && !seen[m.Name] {
-						seen[m.Name] = true // one place for each is enough
+						seen[m.Name] = true // one place is enough
 						pointer := node.Pointer() + rawjson.Pointer(m.Name)
 						spots = append(spots, spot{d, pointer, evidence.Label(m.Name)})
 					}
@@ -197,8 +197,7 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 	return together(spots, "")
 }
 
-// foreignKeyword reports whether no draft of JSON Schema has a keyword in this form. x-mcp-header has a check
-// of its own.
+// foreignKeyword reports whether no draft of JSON Schema has a keyword in this form. x-mcp-header has another check.
 func foreignKeyword(m jsonschema.Member) bool {
 	if m.Name == "required" && (m.Node.Is("true") || m.Node.Is("false")) {
 		return true
@@ -206,7 +205,7 @@ func foreignKeyword(m jsonschema.Member) bool {
 	return jsonschema.Holds(m.Name) == jsonschema.HoldsNone && !plainKeyword(m.Name) && m.Name != "x-mcp-header"
 }
 
-// plainKeyword reports whether a draft since 4 has a keyword that holds no schemas.
+// plainKeyword reports whether a keyword of any draft since 4 does not contain schemas.
 func plainKeyword(keyword string) bool {
 	switch keyword {
 	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef",
@@ -225,7 +224,7 @@ func untyped(node *jsonschema.Subschema) bool {
 		"$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "not", "if")
 }
 
-// isBoolSchema ignores additionalProperties and its relatives, where everybody writes a boolean.
+// isBoolSchema ignores additionalProperties and similar keywords, where booleans are common.
 func isBoolSchema(node *jsonschema.Subschema) bool {
 	switch node.Keyword {
 	case "properties", "patternProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not",
@@ -239,7 +238,7 @@ func isTypeUnion(node *jsonschema.Subschema) bool {
 	return node.Get("type").IsArray()
 }
 
-// portability makes one finding of all input subschemas of a kind.
+// portability returns a check with one finding about all input subschemas of a kind.
 func portability(is func(*jsonschema.Subschema) bool) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var spots []spot

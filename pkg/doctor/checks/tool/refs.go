@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// askRefLoop looks for a way from a subschema to itself that stays at one value.
+// askRefLoop looks for a subschema that refers to itself for the same value.
 func askRefLoop(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 	walker := loopWalker{state: make(map[*jsonschema.Subschema]int)}
 	for _, node := range tree.All {
@@ -31,9 +31,9 @@ func askRefLoop(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 	return nil
 }
 
-// loopWalker goes depth first over the subschemas of one value.
+// loopWalker searches the subschemas of one value depth-first.
 type loopWalker struct {
-	state map[*jsonschema.Subschema]int // 1: on the way, 2: done
+	state map[*jsonschema.Subschema]int // 1: in progress, 2: done
 	way   []*jsonschema.Subschema
 }
 
@@ -56,7 +56,7 @@ func (w *loopWalker) visit(node *jsonschema.Subschema) []*jsonschema.Subschema {
 	return nil
 }
 
-// sameValue returns the subschemas that a value must fit together with the node.
+// sameValue returns the subschemas that apply to the same value as the node.
 func sameValue(n *jsonschema.Subschema) []*jsonschema.Subschema {
 	var nodes []*jsonschema.Subschema
 	if n.Target != nil {
@@ -70,7 +70,7 @@ func sameValue(n *jsonschema.Subschema) []*jsonschema.Subschema {
 	return nodes
 }
 
-// references asks for references of a kind.
+// references returns a check for references of a kind.
 func references(kind jsonschema.RefKind, remark string) askSchema {
 	return func(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 		var found []check.Finding

@@ -18,11 +18,11 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// reply is the answer to a call that the user asked for.
+// reply is the response to a requested call.
 type reply struct {
 	run      *evidence.Run
 	exchange *evidence.Exchange
-	tool     *listing.Definition // nil if the server lists none of that name
+	tool     *listing.Definition // nil if the server does not list it
 	name     string
 	members  map[string]json.RawMessage // of the result
 	failed   bool                       // isError
@@ -30,7 +30,7 @@ type reply struct {
 	structured json.RawMessage
 }
 
-// replies returns the answers to --call as the server sent them.
+// replies returns the raw responses to --call.
 func replies(e *evidence.Evidence) []reply {
 	byName := make(map[string]*listing.Definition)
 	for _, d := range listing.Read(e).Tools {
@@ -41,7 +41,7 @@ func replies(e *evidence.Evidence) []reply {
 		for _, x := range run.Asked("tools/call") {
 			name := evidence.NameIn(x.Sent)
 			task, _ := evidence.TaskHandle(x.Result)
-			if x.Frame == nil || name == "" || name == evidence.NoSuchTool || task != nil { // the doctor's own question
+			if x.Frame == nil || name == "" || name == evidence.NoSuchTool || task != nil { // the doctor's own request
 				continue
 			}
 			r := reply{run: run, exchange: x, tool: byName[name], name: name, members: evidence.Members(x.Result)}
@@ -67,7 +67,7 @@ func (r reply) one(pointer, format string, args ...any) []check.Finding {
 	return []check.Finding{r.finding(pointer, format, args...)}
 }
 
-// eachReply asks about every answer that is a result.
+// eachReply returns a check of every result.
 func eachReply(ask func(reply) []check.Finding) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var found []check.Finding
@@ -105,11 +105,11 @@ func askStructuredMismatch(r reply) []check.Finding {
 	}
 	schema, err := r.tool.Output.Document.Compile(context.Background())
 	if err != nil {
-		return nil // schema-invalid, schema-ref-dangling and others say so
+		return nil // schema-invalid, schema-ref-dangling and others report it
 	}
 	problems, err := schema.CheckValue(context.Background(), r.structured)
 	if err != nil {
-		return nil // schema-combos and schema-ref-loop say why it cannot be judged
+		return nil // schema-combos and schema-ref-loop report it
 	}
 	var found []check.Finding
 	for _, problem := range problems {
@@ -127,10 +127,10 @@ func askStructuredNoText(r reply) []check.Finding {
 	case len(texts) == 0:
 		return r.one("/content", "there is no text block")
 	}
-	return r.one("/content", "no text block holds the same JSON")
+	return r.one("/content", "no text block has the same JSON")
 }
 
-// equalJSON compares two JSON texts by value.
+// equalJSON reports whether two JSON texts have equal values.
 func equalJSON(a, b []byte) bool {
 	var left, right any
 	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
@@ -154,7 +154,7 @@ func askContentShape(r reply) []check.Finding {
 	return found
 }
 
-// blockRemark says what is wrong with a content block; nothing if it is right.
+// blockRemark returns what is wrong with a content block, or nothing.
 func blockRemark(raw json.RawMessage) string {
 	if !evidence.IsObject(raw) {
 		return "the block is " + evidence.KindOfJSON(raw) + ": " + evidence.CutJSON(raw)
@@ -181,7 +181,7 @@ func blockRemark(raw json.RawMessage) string {
 	}
 }
 
-// wantText names the first of the members that is not a string; nothing if all are.
+// wantText describes the first of the members that is not a string, or returns nothing.
 func wantText(members map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := members[name]; !rawjson.IsString(value) {
@@ -191,7 +191,7 @@ func wantText(members map[string]json.RawMessage, names ...string) string {
 	return ""
 }
 
-// resourceRemark judges an embedded resource, which has either text or a blob.
+// resourceRemark returns what is wrong with an embedded resource, or nothing.
 func resourceRemark(raw json.RawMessage) string {
 	members := evidence.Members(raw)
 	blob, binary := members["blob"]
@@ -207,7 +207,7 @@ func resourceRemark(raw json.RawMessage) string {
 	return ""
 }
 
-// dataRemark says what is wrong with data: it is not base64, or not what its type says.
+// dataRemark returns what is wrong with data that is not base64 or has another type than declared, or nothing.
 func dataRemark(encoded, mimeType json.RawMessage) string {
 	data, declared := rawjson.Unquote(encoded), rawjson.Unquote(mimeType)
 	decoded, err := base64.StdEncoding.DecodeString(data)
@@ -219,13 +219,13 @@ func dataRemark(encoded, mimeType json.RawMessage) string {
 	known := slices.ContainsFunc(fileTypes(), func(t fileType) bool { return t.name == plain })
 	for _, t := range fileTypes() {
 		if t.name != plain && known && len(decoded) >= t.at && bytes.HasPrefix(decoded[t.at:], []byte(t.magic)) {
-			return fmt.Sprintf("mimeType is %s, and the data is %s", evidence.Label(declared), t.name)
+			return fmt.Sprintf("mimeType is %s, but the data is %s", evidence.Label(declared), t.name)
 		}
 	}
 	return ""
 }
 
-// fileType is a type of files that can be told by the bytes at an offset.
+// fileType is a file type with magic bytes at an offset.
 type fileType struct {
 	at          int
 	magic, name string
@@ -245,7 +245,7 @@ func fileTypes() []fileType {
 	}
 }
 
-// canonicalType returns one name for a type with several.
+// canonicalType returns the standard name of a type.
 func canonicalType(mimeType string) string {
 	switch mimeType = strings.TrimSpace(mimeType); mimeType {
 	case "image/jpg", "image/pjpeg":
@@ -268,7 +268,7 @@ func askIsErrorMisuse(e *evidence.Evidence) []check.Finding {
 	return check.Capped(found)
 }
 
-// misuse says in which way a reply reports a failure wrongly.
+// misuse returns a finding if a reply reports a failure incorrectly.
 func (r reply) misuse() []check.Finding {
 	const invalidParams = -32602
 	code, _ := evidence.ErrorCode(r.exchange.Error)
@@ -277,7 +277,7 @@ func (r reply) misuse() []check.Finding {
 	blocks, _ := rawjson.Elements(r.members["content"])
 	var f check.Finding
 	switch {
-	case r.exchange.Result == nil: // answered with an error, though the tool exists and takes its parameters
+	case r.exchange.Result == nil: // an error, although the tool exists and accepts its parameters
 		if r.tool == nil || code == invalidParams || code == 0 {
 			return nil
 		}
@@ -287,7 +287,7 @@ func (r reply) misuse() []check.Finding {
 		if text != "" || len(blocks) > 0 || r.structured != nil {
 			return nil
 		}
-		f = r.finding("/content", "isError is true, and nothing says why")
+		f = r.finding("/content", "isError is true, but there is no message")
 		f.Title = "tool fails without an explanation"
 	case looksLikeFailure(text):
 		f = r.finding("/content", "%s", evidence.Cut(text))
@@ -298,7 +298,7 @@ func (r reply) misuse() []check.Finding {
 	return []check.Finding{f}
 }
 
-// looksLikeFailure reports whether a text begins as error messages and stack traces do.
+// looksLikeFailure reports whether a text begins like an error message or stack trace.
 func looksLikeFailure(text string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
 	head := strings.ToLower(strings.TrimSpace(first))

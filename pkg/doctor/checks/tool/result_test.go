@@ -45,7 +45,7 @@ func resultCases() []resultCase {
 		{id: "iserror-misuse", result: `{"content":[{"type":"text","text":"Error: no such city"}]}`, severity: check.Warning, pointer: "/content", evidence: "no such city"},
 		{id: "iserror-misuse", result: `{"content":[{"type":"text","text":"Traceback (most recent call last):\n  File"}]}`, severity: check.Warning, pointer: "/content"},
 		{id: "iserror-misuse", result: `{"content":[{"type":"text","text":"TypeError: x is undefined\n    at f (a.js:1:2)"}]}`, severity: check.Warning, pointer: "/content"},
-		{id: "iserror-misuse", result: `{"content":[],"isError":true}`, severity: check.Warning, pointer: "/content", evidence: "nothing says why"},
+		{id: "iserror-misuse", result: `{"content":[],"isError":true}`, severity: check.Warning, pointer: "/content", evidence: "there is no message"},
 		{id: "iserror-misuse", result: `{"content":[{"type":"text","text":"Errors: 0, all is well"}]}`},
 		{id: "iserror-misuse", result: `{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
 	}

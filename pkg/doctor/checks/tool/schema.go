@@ -99,7 +99,7 @@ func askSchemaDialect(e *evidence.Evidence) []check.Finding {
 	if len(older) == 0 {
 		return check.Capped(unknown)
 	}
-	// Which dialects there are is worth one finding.
+	// All dialects are one finding.
 	f := older[0]
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(count)) {
@@ -112,7 +112,7 @@ func askSchemaDialect(e *evidence.Evidence) []check.Finding {
 	return append(check.Capped(unknown), f)
 }
 
-// compileLimit bounds the time of compiling all schemas of one server.
+// compileLimit is the time limit for compiling all schemas of one server.
 const compileLimit = 5 * time.Second
 
 func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
@@ -145,7 +145,7 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 	}
 	found = check.Capped(found)
 	if left > 0 {
-		f := check.At(nil, "%s took longer than %s to compile; %d more were left out",
+		f := check.At(nil, "%s took longer than %s to compile; %d more were skipped",
 			words.Count(len(known), "schema"), compileLimit, left)
 		f.Severity, f.Title = check.Info, "some schemas were not checked"
 		found = append(found, f)
@@ -153,10 +153,10 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// invalid says what is wrong with a schema in its dialect. It leaves references that lead nowhere or out of the
-// document, unknown dialects and size to other checks.
+// invalid returns why a schema is invalid in its dialect. It ignores dangling and external references, unknown dialects
+// and size, which have other checks.
 func invalid(t *jsonschema.Tree) error {
-	const compiled = 200 // subschemas in one another, which toolx compiles; schema-deep judges more
+	const compiled = 200 // nested subschemas; schema-deep reports more
 	deepest, cut := t.Levels()
 	if found, _ := t.Dialect(); found == jsonschema.DialectUnknown || cut {
 		return nil

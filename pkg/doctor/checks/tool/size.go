@@ -9,11 +9,11 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// The sizes beyond which a schema is a burden for readers.
+// Limits above which a schema is hard to process.
 const (
 	deepSchema   = 32       // levels of subschemas
 	largeSchema  = 64 << 10 // bytes
-	combosSchema = 10_000   // subschemas, each as often as it is referred to
+	combosSchema = 10_000   // subschemas, counted once per reference
 )
 
 func askSchemaDeep(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
@@ -21,7 +21,7 @@ func askSchemaDeep(d *listing.Definition, tree *jsonschema.Tree) []check.Finding
 	figure := fmt.Sprint(deepest)
 	switch {
 	case tree.Document.Unreadable():
-		return d.One(tree.Root.Pointer(), "deeper than JSON decoders read: 10,000 brackets in one another")
+		return d.One(tree.Root.Pointer(), "deeper than JSON decoders support: 10,000 nested brackets")
 	case deepest <= deepSchema:
 		return nil
 	case more:
@@ -45,11 +45,11 @@ func askSchemaCombos(d *listing.Definition, tree *jsonschema.Tree) []check.Findi
 		return nil
 	}
 	return d.One(tree.Root.Pointer(),
-		"%.3g subschemas when every reference is written out, of %d as it stands; over %d is too many",
+		"%.3g subschemas with all references expanded, %d without; over %d is too many",
 		all, written, combosSchema)
 }
 
-// comboCounter counts subschemas, each as often as it is reached, and those in a cycle once.
+// comboCounter counts subschemas once per path, and those in a cycle once.
 type comboCounter map[*jsonschema.Subschema]float64
 
 func (c comboCounter) count(node *jsonschema.Subschema) float64 {

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// lengths gives findings about lengths the severity that the length of the whole list has.
+// lengths sets the severity of findings about long definitions according to the whole list.
 func lengths(e *evidence.Evidence, found []check.Finding) []check.Finding {
 	for i := range found {
 		found[i].Severity, found[i].Manner = listing.LengthSeverity(e), check.Length
@@ -32,7 +32,7 @@ func askTokensTool(e *evidence.Evidence) []check.Finding {
 	return lengths(e, check.Capped(found))
 }
 
-// askTokensTotal always reports: it is a measurement, and a finding if there is much.
+// askTokensTotal always reports the number of tokens: as a fact, or as a finding if it is large.
 func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	list, total := listing.Costs(e)
 	if len(list) == 0 {
@@ -46,7 +46,7 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 		"about %s tokens (%s) for %s; most: %s", listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)),
 		words.Count(len(list), "tool"), strings.Join(dear, ", "))
 	if unread := listing.Read(e).Unread; unread > 0 {
-		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more",
+		f.Evidence += fmt.Sprintf("; toolx did not read %s more",
 			words.Count(unread, "tool"))
 	}
 	f.Severity, f.Manner = listing.LengthSeverity(e), check.Length
@@ -59,7 +59,7 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 		f.Manner = check.LengthFact
 	}
 	if len(list) <= listing.ManyTools {
-		f.Breaks = []string{} // the page's is about their number
+		f.Breaks = []string{} // the page's are about the number of tools
 	}
 	return []check.Finding{f}
 }

@@ -1,4 +1,4 @@
-// Package tool has the checks of the tools that a server lists, and of the results of calls.
+// Package tool has the checks of tool definitions and of the results of calls.
 package tool
 
 import (
@@ -13,8 +13,8 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Checks returns the questions about what tools/list answered, and about the results of calls that the user
-// asked for. They read the raw definitions, since an SDK drops what it does not know.
+// Checks returns the checks of tool definitions and of the results of calls. They read raw JSON, because an SDK drops
+// unknown members.
 func Checks() []check.Check {
 	return check.WithPages(pages, []check.Check{
 		{ID: "tools-shape", Need: check.NeedList, Ask: askToolsShape},
@@ -61,7 +61,7 @@ func Checks() []check.Check {
 	})
 }
 
-// eachTool asks about every definition and keeps a bounded number of findings.
+// eachTool returns a check of every definition, with a limited number of findings.
 func eachTool(ask func(*listing.Definition) []check.Finding) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var found []check.Finding
@@ -72,10 +72,10 @@ func eachTool(ask func(*listing.Definition) []check.Finding) func(*evidence.Evid
 	}
 }
 
-// askSchema is a question about a schema of a tool.
+// askSchema checks one schema of a tool.
 type askSchema func(*listing.Definition, *jsonschema.Tree) []check.Finding
 
-// eachSchema asks about every input and output schema that is an object.
+// eachSchema returns a check of every input and output schema that is an object.
 func eachSchema(ask askSchema) func(*evidence.Evidence) []check.Finding {
 	return eachTool(func(d *listing.Definition) []check.Finding {
 		var found []check.Finding
@@ -86,14 +86,14 @@ func eachSchema(ask askSchema) func(*evidence.Evidence) []check.Finding {
 	})
 }
 
-// spot is one place of many that make a single finding.
+// spot is one of several places in a finding.
 type spot struct {
 	d       *listing.Definition
 	pointer string
-	text    string // how a sentence names it
+	text    string // for messages
 }
 
-// together makes one finding of many places, for facts that are not worth a line each.
+// together returns one finding about many places.
 func together(spots []spot, format string, args ...any) []check.Finding {
 	if len(spots) == 0 {
 		return nil

@@ -26,7 +26,7 @@ func askToolDescriptionMissing(d *listing.Definition) []check.Finding {
 	return d.One("", "description is missing")
 }
 
-// shortDescription is the length in characters below which a description only repeats the name.
+// shortDescription is the length in characters below which a description is too short to explain a tool.
 const shortDescription = 10
 
 func askToolDescriptionShort(d *listing.Definition) []check.Finding {
@@ -37,7 +37,7 @@ func askToolDescriptionShort(d *listing.Definition) []check.Finding {
 	return d.One("/description", "%s", evidence.Cut(text))
 }
 
-// foldWords leaves a text's letters and digits, in lower case.
+// foldWords returns a text's letters and digits in lower case.
 func foldWords(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -47,7 +47,7 @@ func foldWords(text string) string {
 	}, text)
 }
 
-// longDescription is the length in characters beyond which a description is a manual.
+// longDescription is the length in characters above which a description is too long.
 const longDescription = 2000
 
 func askToolDescriptionLong(e *evidence.Evidence) []check.Finding {
@@ -77,10 +77,10 @@ func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
 			}
 		}
 	}
-	return together(bare, "%d of %s have none: ", len(bare), words.Count(total, "parameter"))
+	return together(bare, "%d of %s have no description: ", len(bare), words.Count(total, "parameter"))
 }
 
-// described reports whether a parameter, or what it refers to, has a description.
+// described reports whether a parameter or its reference target has a description.
 func described(node *jsonschema.Subschema) bool {
 	for range 8 { // references may be circular
 		if strings.TrimSpace(node.Get("description").Text()) != "" {
@@ -93,7 +93,7 @@ func described(node *jsonschema.Subschema) bool {
 	return false
 }
 
-// hintsOf returns a tool's annotations without the title, which is no hint; nil means that the tool does not say.
+// hintsOf returns a tool's annotations without the title, which is not a hint. Unset hints are nil.
 func hintsOf(d *listing.Definition) mcp.ToolAnnotation {
 	var h mcp.ToolAnnotation
 	_ = json.Unmarshal(d.Members["annotations"], &h) // annotations are only hints
@@ -119,9 +119,9 @@ func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	case h.ReadOnlyHint == nil || !*h.ReadOnlyHint:
 		return nil
 	case verb != "":
-		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", verb)
+		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, but the name contains %q", verb)
 	case h.DestructiveHint != nil && *h.DestructiveHint:
-		// A library's default: clients read destructiveHint only of tools that are not read-only.
+		// A library's default: clients ignore destructiveHint of read-only tools.
 		f := d.Finding("/annotations", "readOnlyHint and destructiveHint are both true")
 		f.Severity, f.Title = check.Info, "tool has an annotation that does not apply"
 		return []check.Finding{f}
