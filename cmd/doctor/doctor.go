@@ -207,7 +207,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.full {
-		judged.Uncut(fleet)
+		judged.ExpandEvidence(fleet)
 	}
 	judged.Mask(o.Out.Mask.Text)
 	err = printReport(o.Out, judged, o.format, o.severity())

@@ -18,7 +18,7 @@ func WrittenCalls(text string) []ToolCall {
 	}
 	for tried := 0; text != "" && tried < maxTried; {
 		line := strings.TrimLeft(text, " \t\r\n")
-		if fence := strings.TrimLeft(line, "`~"); len(line)-len(fence) >= len("```") { // JSON may follow on the same line
+		if fence := strings.TrimLeft(line, "`~"); len(line)-len(fence) >= len("```") { // JSON may follow
 			line = strings.TrimLeft(fence, alphanumeric+"_- \t")
 		}
 		if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {

@@ -31,11 +31,11 @@ const pythonSchema = "args_schema"
 
 func looksLikeLangChain(element *node) bool {
 	return element.Value("schema") != nil || element.Get(pythonSchema).IsObject() ||
-		slices.ContainsFunc(element.Members(), func(m member) bool { return isLangChains(m.Name) })
+		slices.ContainsFunc(element.Members(), func(m member) bool { return isLangChainMember(m.Name) })
 }
 
-// isLangChains reports whether a member is internal to LangChain.
-func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
+// isLangChainMember reports whether a member is internal to LangChain.
+func isLangChainMember(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
 
 // unwrapLangChain finds the name, description and schema (CONV-1): lc_name overrides name, and missing members come
 // from lc_kwargs. It keeps other members, except LangChain's internal ones.
@@ -58,7 +58,7 @@ func unwrapLangChain(element *node) (*node, error) {
 		found.Set(name, fallback(element.Value(name), arguments.Value(name)))
 	}
 	for _, m := range element.Members() {
-		if !isLangChains(m.Name) && !found.Has(m.Name) && saysMore(m) {
+		if !isLangChainMember(m.Name) && !found.Has(m.Name) && isExtra(m) {
 			found.Set(m.Name, m.Node)
 		}
 	}
@@ -94,8 +94,8 @@ func fallback(first, second *node) *node {
 	return first
 }
 
-// saysMore reports whether to keep a member that is not a common field, a function or a disabled setting.
-func saysMore(m member) bool {
+// isExtra reports whether to keep a member that is not a common field, a function or a disabled setting.
+func isExtra(m member) bool {
 	switch m.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
 		return false

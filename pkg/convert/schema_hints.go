@@ -90,7 +90,7 @@ func (k *keywordFilter) explain(o *object, m member, at place) {
 		}
 		return
 	}
-	if saysNothing(m) {
+	if isUnhelpful(m) {
 		k.recordLoss(at, Info, "dropped", m.Name)
 		return
 	}
@@ -120,9 +120,9 @@ func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 	k.moved(o, at, "if, then and else", short(strings.Join(said, " "), longestSchema), true)
 }
 
-// saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties does
+// isUnhelpful reports whether a keyword does not help a model to fill in arguments. Forbidding other properties does
 // not help, because models only fill in those that they see.
-func saysNothing(m member) bool {
+func isUnhelpful(m member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
 		return m.Node.Is("null")

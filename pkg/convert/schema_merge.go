@@ -60,7 +60,7 @@ func (r *references) reportConflicts(at place, keywords []string) {
 // merge adds another schema for the same value. It returns conflicting keywords, of which the first value is kept.
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
-	lost = tangled(o, other)
+	lost = dependentConflicts(o, other)
 	for _, m := range other.Members() {
 		if slices.Contains(lost, m.Name) {
 			continue
@@ -83,14 +83,14 @@ func merge(o, other *object) (lost []string) {
 	return lost
 }
 
-// tangled returns the keywords of a second schema whose meaning would change next to those of the first.
-func tangled(o, other *object) (names []string) {
+// dependentConflicts returns the keywords of a second schema whose meaning would change next to those of the first.
+func dependentConflicts(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
 	if o.Has("prefixItems", "additionalItems") || other.Has("prefixItems", "additionalItems") {
 		names = append(names, grouped(o, other, "prefixItems", "items", "additionalItems")...)
 	}
-	if limitsRest(other) && strays(o, other) || limitsRest(o) && strays(other, o) {
+	if limitsRest(other) && declaresOthers(o, other) || limitsRest(o) && declaresOthers(other, o) {
 		names = append(names, "additionalProperties")
 	}
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
@@ -123,8 +123,8 @@ func limitsRest(o *object) bool {
 	return o.Has("additionalProperties") && !o.Get("additionalProperties").Is("true")
 }
 
-// strays reports whether the first schema declares properties that the second does not.
-func strays(o, other *object) bool {
+// declaresOthers reports whether the first schema declares properties that the second does not.
+func declaresOthers(o, other *object) bool {
 	for _, keyword := range []string{"properties", "patternProperties"} {
 		theirs := other.Get(keyword)
 		for _, m := range o.Get(keyword).Members() {

@@ -24,7 +24,7 @@ func (r *objectRules) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
 	}
-	r.standAlone(o, at)
+	r.isolateRef(o, at)
 	types := typesOf(o.node)
 	switch {
 	case slices.Contains(types, "object"):
@@ -36,9 +36,9 @@ func (r *objectRules) strict(o *object, at place) {
 	}
 }
 
-// standAlone moves a ref with other keywords into an anyOf of one. Restrictions other than the type were already merged
+// isolateRef moves a ref with other keywords into an anyOf of one. Restrictions other than the type were already merged
 // with the definition.
-func (r *objectRules) standAlone(o *object, at place) {
+func (r *objectRules) isolateRef(o *object, at place) {
 	if !o.Has("$ref") || len(o.Members()) == 1 {
 		return
 	}

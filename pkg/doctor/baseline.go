@@ -149,7 +149,7 @@ func (b *Baseline) check() error {
 }
 
 // matches reports whether an entry accepts a finding.
-func (k Known) fits(f check.Finding) bool {
+func (k Known) matches(f check.Finding) bool {
 	return k.ID == f.ID &&
 		(k.Server == "" || k.Server == f.Server) &&
 		(k.Tool == "" || f.Where != nil && k.Tool == f.Where.Tool) &&
@@ -165,7 +165,7 @@ func (b *Baseline) Apply(report *Report) {
 			applied.Known = append(applied.Known, KnownFinding{finding, "pinned again"})
 			continue
 		}
-		at := slices.IndexFunc(b.Findings, func(known Known) bool { return known.fits(finding) })
+		at := slices.IndexFunc(b.Findings, func(known Known) bool { return known.matches(finding) })
 		if at < 0 || finding.Manner == check.Fact { // facts were notes once, so old files have entries for them
 			left = append(left, finding)
 			continue
@@ -173,16 +173,16 @@ func (b *Baseline) Apply(report *Report) {
 		applied.Known = append(applied.Known, KnownFinding{finding, b.Findings[at].Reason})
 	}
 	for _, known := range b.Findings {
-		if !slices.ContainsFunc(report.Findings, known.fits) && report.judged(known) {
+		if !slices.ContainsFunc(report.Findings, known.matches) && report.checked(known) {
 			applied.Stale = append(applied.Stale, known)
 		}
 	}
 	report.Findings, report.Baseline = left, applied
-	report.settle()
+	report.updateStatus()
 }
 
 // checked reports whether the check of an entry ran for its server. Otherwise a missing finding proves nothing.
-func (r *Report) judged(known Known) bool {
+func (r *Report) checked(known Known) bool {
 	if _, exists := Find(known.ID); !exists {
 		return true // the check no longer exists
 	}
@@ -201,7 +201,7 @@ func (r *Report) judged(known Known) bool {
 
 // updateStatus sets the status again after Apply removed findings. Statuses other than problems and healthy do not
 // change.
-func (r *Report) settle() {
+func (r *Report) updateStatus() {
 	if r.Status == StatusProblems || r.Status == StatusHealthy {
 		r.Status = StatusHealthy
 		if r.Fails(check.Warning) {
@@ -212,9 +212,9 @@ func (r *Report) settle() {
 
 // entryFor returns an earlier entry that matches a finding, or a new one. A new one names the tool, but not the
 // evidence, which differs from run to run.
-func knownFrom(finding check.Finding, earlier *Baseline, reason string) Known {
+func entryFor(finding check.Finding, earlier *Baseline, reason string) Known {
 	for _, known := range earlier.Findings {
-		if known.fits(finding) {
+		if known.matches(finding) {
 			return known
 		}
 	}
@@ -278,7 +278,7 @@ func NewBaseline(
 		if !finding.Severity.AtLeast(severity) || measured || finding.ID == driftID {
 			continue
 		}
-		if known := knownFrom(finding, earlier, reason); !slices.Contains(b.Findings, known) {
+		if known := entryFor(finding, earlier, reason); !slices.Contains(b.Findings, known) {
 			b.Findings = append(b.Findings, known)
 		}
 	}
@@ -287,7 +287,7 @@ func NewBaseline(
 		for _, tool := range listing.Read(e).Tools {
 			// Like the comparison, use the first of two tools with the same name.
 			if _, pinned := pins[tool.Name]; !pinned && tool.Name != "" {
-				pins[tool.Name] = listing.Promises(tool.Raw)
+				pins[tool.Name] = listing.Contract(tool.Raw)
 			}
 		}
 		if len(listing.Read(e).Tools) > 0 {

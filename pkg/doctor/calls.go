@@ -51,7 +51,7 @@ func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []e
 	if err != nil {
 		run = active.failed(ctx, e, err)
 		for _, call := range calls {
-			result := &exec.Result{ToolName: call.Tool, Err: &evidence.UnmadeError{Err: err}}
+			result := &exec.Result{ToolName: call.Tool, Err: &evidence.NotCalledError{Err: err}}
 			runs = append(runs,
 				&evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own})
 		}
@@ -197,7 +197,7 @@ func writtenValue(schema *jsonschema.Node) json.RawMessage {
 }
 
 // chosenCalls returns the calls that the doctor chose, in the form of --call; nil without --call safe.
-func calledByItself(e *evidence.Evidence) []string {
+func chosenCalls(e *evidence.Evidence) []string {
 	if !e.Safe {
 		return nil
 	}

@@ -67,9 +67,9 @@ func TestCases(t *testing.T) {
 func patience(name string) doctor.Options {
 	switch name {
 	case "impatient":
-		return doctortest.Impatient()
+		return doctortest.ShortTimeouts()
 	case "impatientCalls":
-		return doctortest.ImpatientCalls()
+		return doctortest.ShortCallTimeouts()
 	}
 	options := doctortest.Options()
 	if name == "mute" {
@@ -87,7 +87,7 @@ func examineCase(t *testing.T, one *rules.Rule) *evidence.Fleet {
 	}
 	options := patience(one.Get("patience"))
 	if tool, arguments, is := strings.Cut(one.Get("call"), " "); is {
-		options = doctortest.ImpatientCalls()
+		options = doctortest.ShortCallTimeouts()
 		options.Limit = 5 * time.Second
 		options.Calls = []evidence.Call{{Tool: tool, Arguments: json.RawMessage(arguments)}}
 	}

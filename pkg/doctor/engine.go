@@ -184,7 +184,7 @@ func (j *judge) judge(one check.Check, missing string, ask func() []check.Findin
 	case missing != "":
 		result.Outcome, result.Because = check.Skipped, missing
 	default:
-		findings, err := guarded(ask)
+		findings, err := recovered(ask)
 		if err != nil {
 			result.Outcome, result.Because = check.Broke, err.Error()
 			break
@@ -221,8 +221,8 @@ func (j *judge) keep(one check.Check, findings []check.Finding) check.Outcome {
 	return []check.Outcome{check.Passed, check.Noted, check.Warned, check.Failed}[worst+1]
 }
 
-// guarded calls ask and turns a panic into an error, so that other checks still run.
-func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
+// recovered calls ask and turns a panic into an error, so that other checks still run.
+func recovered(ask func() []check.Finding) (findings []check.Finding, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("check crashed: %v\n%s", cause, debug.Stack())

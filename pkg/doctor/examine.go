@@ -131,7 +131,7 @@ func (o Options) limit() time.Duration {
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence, ready func(*evidence.Run)) *evidence.Run {
 	active := o.newRun("clean")
 	started := o.starting(ctx, e.Launch)
-	stop := active.lookBefore(o.limit())
+	stop := active.noteBefore(o.limit())
 	connecting := o.connecting(active, started)
 	connecting.StdinGrace = evidence.StdinGrace
 	connecting.NoAnswerTimeout = cmp.Or(o.Waits.NoAnswer, evidence.NoAnswerTimeout)

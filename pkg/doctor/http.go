@@ -22,7 +22,7 @@ func missingHTTP(e *evidence.Evidence, need check.Need) string {
 	switch {
 	case e.HTTP == nil:
 		return "the server was not asked"
-	case need == check.NeedHTTPSession && !e.AgreedRaw():
+	case need == check.NeedHTTPSession && !e.RawSession():
 		return "initialize did not create a session"
 	case need == check.NeedHTTPModern && !e.Modern():
 		return "the server does not support " + evidence.ModernRevision
@@ -78,29 +78,29 @@ type httpProber struct {
 // probe sends all requests. It stops after two in a row without a response.
 func (p *httpProber) probe(ctx context.Context) {
 	first := p.post(ctx, evidence.AskedInitialize, p.initialize(), nil)
-	if p.evidence.AgreedRaw() {
-		p.inSession(ctx, first)
+	if p.evidence.RawSession() {
+		p.probeSession(ctx, first)
 	} else if first != nil && first.Status >= 400 && first.Status < 500 {
 		p.ask(ctx, evidence.AskedOldStream, http.MethodGet, nil, map[string]string{"Accept": "text/event-stream"})
 	}
 	if p.evidence.Modern() {
-		p.asModern(ctx)
+		p.probeModern(ctx)
 	}
-	p.asStranger(ctx)
+	p.probeForeign(ctx)
 }
 
-// inSession sends the requests of a legacy session, and ends it.
-func (p *httpProber) inSession(ctx context.Context, first *evidence.HTTPReply) {
+// probeSession sends the requests of a legacy session, and ends it.
+func (p *httpProber) probeSession(ctx context.Context, first *evidence.HTTPReply) {
 	p.session = first.Header.Get(evidence.SessionHeader)
 	post := func(name, method string, params map[string]any, header, content string) {
 		others := make(map[string]string)
 		if header != "" {
 			others[header] = content
 		}
-		p.post(ctx, name, request(method, params), p.within(others))
+		p.post(ctx, name, request(method, params), p.sessionHeaders(others))
 	}
 	initialized := map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}
-	p.post(ctx, evidence.AskedInitialized, initialized, p.within(nil))
+	p.post(ctx, evidence.AskedInitialized, initialized, p.sessionHeaders(nil))
 	post(evidence.AskedPing, "ping", nil, "", "")
 	post(evidence.AskedList, "tools/list", nil, "", "")
 	post(evidence.AskedTool, "tools/call", noSuchCall(), "", "")
@@ -109,7 +109,7 @@ func (p *httpProber) inSession(ctx context.Context, first *evidence.HTTPReply) {
 		post(evidence.AskedAccept+accept, "ping", nil, "Accept", accept)
 	}
 	if p.session != "" {
-		without := p.within(nil)
+		without := p.sessionHeaders(nil)
 		delete(without, evidence.SessionHeader)
 		p.post(ctx, evidence.AskedNoSession, request("ping", nil), without)
 		post(evidence.AskedOtherID, "ping", nil, evidence.SessionHeader, evidence.InventedSession)
@@ -128,7 +128,7 @@ func (p *httpProber) listen(ctx context.Context) {
 	if p.silent == 2 || ctx.Err() != nil {
 		return
 	}
-	limit, headers := p.answerTimeout(), p.within(map[string]string{"Accept": "text/event-stream"})
+	limit, headers := p.answerTimeout(), p.sessionHeaders(map[string]string{"Accept": "text/event-stream"})
 	p.late = time.Now().Add(limit) // set before the timer below starts
 	bounded, cancel := context.WithTimeout(ctx, 2*limit)
 	defer cancel()
@@ -162,7 +162,7 @@ func (p *httpProber) listen(ctx context.Context) {
 // end ends the session if it has an id.
 func (p *httpProber) end(ctx context.Context) {
 	if p.session != "" {
-		p.ask(ctx, evidence.AskedDelete, http.MethodDelete, nil, p.within(nil))
+		p.ask(ctx, evidence.AskedDelete, http.MethodDelete, nil, p.sessionHeaders(nil))
 	}
 }
 
@@ -171,9 +171,9 @@ func (p *httpProber) answerTimeout() time.Duration {
 	return cmp.Or(p.Waits.Answer, evidence.AnswerLimit)
 }
 
-// within returns the headers of a request in the session, overridden by others.
-func (p *httpProber) within(others map[string]string) map[string]string {
-	headers := map[string]string{evidence.VersionHeader: cmp.Or(p.evidence.RevisionRaw(), evidence.CommonRevision)}
+// sessionHeaders returns the headers of a request in the session, overridden by others.
+func (p *httpProber) sessionHeaders(others map[string]string) map[string]string {
+	headers := map[string]string{evidence.VersionHeader: cmp.Or(p.evidence.RawRevision(), evidence.CommonRevision)}
 	if p.session != "" {
 		headers[evidence.SessionHeader] = p.session
 	}
@@ -181,8 +181,8 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 	return headers
 }
 
-// asModern sends requests that a server of a modern revision must reject.
-func (p *httpProber) asModern(ctx context.Context) {
+// probeModern sends requests that a server of a modern revision must reject.
+func (p *httpProber) probeModern(ctx context.Context) {
 	ask := func(name, method string, params map[string]any, header, content string) {
 		headers := map[string]string{evidence.VersionHeader: evidence.ModernRevision, evidence.MethodHeader: method}
 		if header != "" {
@@ -201,24 +201,25 @@ func (p *httpProber) asModern(ctx context.Context) {
 	ask(evidence.AskedUnknown, evidence.NoSuchMethod, params, "", "")
 }
 
-// asStranger sends a request as an unrelated web page would, in a protocol that the server supports.
-func (p *httpProber) asStranger(ctx context.Context) {
+// probeForeign sends a request as an unrelated web page would, in a protocol that the server supports.
+func (p *httpProber) probeForeign(ctx context.Context) {
 	_, old := p.evidence.EndpointEvent()
-	if !p.evidence.AgreedRaw() && !p.evidence.Modern() && !old {
+	if !p.evidence.RawSession() && !p.evidence.Modern() && !old {
 		return
 	}
-	p.strange(ctx, evidence.AskedOrigin, "Origin", evidence.ForeignOrigin)
+	p.sendForeign(ctx, evidence.AskedOrigin, "Origin", evidence.ForeignOrigin)
 	if evidence.IsLoopback(p.address.Hostname()) {
-		p.strange(ctx, evidence.AskedHost, "Host", strings.TrimSuffix(evidence.ForeignHost+":"+p.address.Port(), ":"))
+		host := strings.TrimSuffix(evidence.ForeignHost+":"+p.address.Port(), ":")
+		p.sendForeign(ctx, evidence.AskedHost, "Host", host)
 	}
 }
 
-// strange sends a client's first request with one header changed.
-func (p *httpProber) strange(ctx context.Context, name, header, content string) {
+// sendForeign sends a client's first request with one header changed.
+func (p *httpProber) sendForeign(ctx context.Context, name, header, content string) {
 	headers := map[string]string{header: content}
 	switch {
-	case p.evidence.AgreedRaw():
-		p.forget(ctx, p.post(ctx, name, p.initialize(), headers))
+	case p.evidence.RawSession():
+		p.endSession(ctx, p.post(ctx, name, p.initialize(), headers))
 	case p.evidence.Modern():
 		headers[evidence.VersionHeader], headers[evidence.MethodHeader] = evidence.ModernRevision, "server/discover"
 		p.post(ctx, name, request("server/discover", modernParams(p.Version, evidence.ModernRevision)), headers)
@@ -228,13 +229,13 @@ func (p *httpProber) strange(ctx context.Context, name, header, content string) 
 	}
 }
 
-// forget ends the session that a response started, if any.
-func (p *httpProber) forget(ctx context.Context, reply *evidence.HTTPReply) {
+// endSession ends the session that a response started, if any.
+func (p *httpProber) endSession(ctx context.Context, reply *evidence.HTTPReply) {
 	if reply == nil || reply.Header.Get(evidence.SessionHeader) == "" {
 		return
 	}
 	p.session = reply.Header.Get(evidence.SessionHeader)
-	p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
+	p.ask(ctx, "", http.MethodDelete, nil, p.sessionHeaders(nil))
 }
 
 // request returns a JSON-RPC request; nil params are left out.

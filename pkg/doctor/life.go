@@ -34,9 +34,9 @@ func (o Options) newRun(name string) *activeRun {
 // mark records the time of a step.
 func (l *activeRun) mark(name string) { l.marks[name] = time.Now() }
 
-// lookBefore records the server's processes shortly before limit, when they would be ended, unless the returned
+// noteBefore records the server's processes shortly before limit, when they would be ended, unless the returned
 // function is called first. That function returns when nothing more is recorded.
-func (l *activeRun) lookBefore(limit time.Duration) (stop func()) {
+func (l *activeRun) noteBefore(limit time.Duration) (stop func()) {
 	const margin = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -30,7 +30,7 @@ func TestEveryMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out what TestCases does as well, with most modes")
 	}
-	options := doctortest.Impatient()
+	options := doctortest.ShortTimeouts()
 	options.Waits.Answer = 100 * time.Millisecond // what is not answered by then may be judged in another way, as well
 	for _, mode := range fake.Modes() {
 		if mode.Heavy() && mode.Name != "endless-line" {

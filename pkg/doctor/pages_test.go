@@ -129,7 +129,7 @@ func pageText(c check.Check) string {
 	check.Section(&page, "Good", "```text\n"+c.Good+"\n```")
 	check.Section(&page, "What to do", check.Bulleted(c.Fix))
 	check.Section(&page, "Who fails on it", check.Bulleted(c.Breaks))
-	check.Section(&page, "What it does not fire on", check.Bulleted(c.Spares))
+	check.Section(&page, "What it does not fire on", check.Bulleted(c.Exceptions))
 	return page.String()
 }
 

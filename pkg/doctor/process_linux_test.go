@@ -56,7 +56,7 @@ func TestAListenerIsStartedAlone(t *testing.T) {
 	for pid, want := range map[int]bool{os.Getpid(): true, sleeper.Process.Pid: false} {
 		tree := procs.Tree(pid)[:1] // without this process's children
 		e := &evidence.Evidence{Server: &config.Server{}, Clean: &evidence.Run{Tree: tree}}
-		if got := options.alone(e); got != want {
+		if got := options.mustRunAlone(e); got != want {
 			t.Errorf("process %d: %t, want %t", pid, got, want)
 		}
 	}
@@ -67,11 +67,11 @@ func TestAProcessIsTheSameByItsBirth(t *testing.T) {
 	if !ok {
 		t.Fatal("cannot read /proc")
 	}
-	self := birth{os.Getpid(), stat.Started}
+	self := processID{os.Getpid(), stat.Started}
 	if !self.alive() {
 		t.Error("this process is not alive")
 	}
-	if another := (birth{self.pid, self.started + 1}); another.alive() {
+	if another := (processID{self.pid, self.started + 1}); another.alive() {
 		t.Error("a process with another start is taken for this one")
 	}
 	if len(groupMembers(syscall.Getpgrp())) == 0 {

@@ -27,7 +27,7 @@ func summary(e *evidence.Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
 		Name: e.Server.Name, Status: "failed", DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools),
-		Node: e.Node, Called: calledByItself(e), NotCalled: notCalled(e), URL: evidence.PlainURL(e.Server.URL),
+		Node: e.Node, Called: chosenCalls(e), NotCalled: notCalled(e), URL: evidence.PlainURL(e.Server.URL),
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
@@ -154,9 +154,9 @@ func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
 	return copied
 }
 
-// Uncut replaces shortened evidence with the whole line of stdout, or the response to a raw request, as far as they
-// were kept (4 KiB).
-func (r *Report) Uncut(fleet *evidence.Fleet) {
+// ExpandEvidence replaces shortened evidence with the whole line of stdout, or the response to a raw request, as far as
+// they were kept (4 KiB).
+func (r *Report) ExpandEvidence(fleet *evidence.Fleet) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		at := slices.IndexFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name == f.Server })

@@ -14,7 +14,7 @@ import (
 )
 
 // examineProcess examines a server that toolx starts. The probing run starts as soon as the clean run has a session,
-// unless alone forbids it. If the two may have disturbed each other, both are repeated one after the other.
+// unless mustRunAlone forbids it. If the two may have disturbed each other, both are repeated one after the other.
 func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 	o.doing(e.Server, "starting it as a client does")
 	node := sync.OnceFunc(func() { e.Node = nodeVersion(ctx, e) })
@@ -22,7 +22,7 @@ func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 	var probe *evidence.Run
 	clean := o.cleanRun(ctx, e, func(started *evidence.Run) {
 		beside.Go(node)
-		if e.Clean = started; o.alone(e) {
+		if e.Clean = started; o.mustRunAlone(e) {
 			return
 		}
 		o.doing(e.Server, "starting it again to probe it")
@@ -52,10 +52,10 @@ func (o Options) examineProcess(ctx context.Context, e *evidence.Evidence) {
 	}
 }
 
-// alone reports whether the clean run must end before the server is started again: because the entry requires it,
-// because the process has a lock or port that another may need (unknown outside Linux), or because the machine is too
-// busy. e.Clean has the beginning of the clean run.
-func (o Options) alone(e *evidence.Evidence) bool {
+// mustRunAlone reports whether the clean run must end before the server is started again: because the entry requires
+// it, because the process has a lock or port that another may need (unknown outside Linux), or because the machine is
+// too busy. e.Clean has the beginning of the clean run.
+func (o Options) mustRunAlone(e *evidence.Evidence) bool {
 	tree := e.Clean.Tree
 	if e.Server.Exclusive || len(tree) == 0 || len(procs.Listening(tree)) > 0 || procs.Locking(tree) ||
 		mentionsLock(e.Clean) {

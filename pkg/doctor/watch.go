@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// birth identifies a process even if its pid is reused.
-type birth struct {
+// processID identifies a process even if its pid is reused.
+type processID struct {
 	pid     int
 	started uint64 // ticks since the system's start
 }
@@ -23,7 +23,7 @@ type birth struct {
 type watcher struct {
 	mu      sync.Mutex
 	pid     int
-	known   []birth
+	known   []processID
 	pipes   map[string]string
 	orphans []evidence.Orphan
 }
@@ -38,8 +38,8 @@ func (w *watcher) handle(event exec.Event) {
 	case wire.PipeInherited:
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.remember(holders(w.pipes))
-		w.look()
+		w.remember(pipeUsers(w.pipes))
+		w.findOrphans()
 	}
 }
 
@@ -50,11 +50,11 @@ func (w *watcher) note() {
 	if w.pid == 0 {
 		return
 	}
-	w.remember(births(w.pid))
+	w.remember(processTree(w.pid))
 }
 
 // remember adds processes to the server's. The caller holds w.mu.
-func (w *watcher) remember(processes []birth) {
+func (w *watcher) remember(processes []processID) {
 	for _, one := range processes {
 		if !slices.Contains(w.known, one) {
 			w.known = append(w.known, one)
@@ -62,23 +62,23 @@ func (w *watcher) remember(processes []birth) {
 	}
 }
 
-// look adds the processes that outlived the server to orphans. The caller holds w.mu.
-func (w *watcher) look() {
+// findOrphans adds the processes that outlived the server to orphans. The caller holds w.mu.
+func (w *watcher) findOrphans() {
 	for _, one := range w.alive() {
 		process := one.process()
 		at := slices.IndexFunc(w.orphans, func(o evidence.Orphan) bool { return o.PID == process.PID })
 		if at < 0 {
-			w.orphans = append(w.orphans, evidence.Orphan{Process: process, Holds: holds(one.pid, w.pipes)})
+			w.orphans = append(w.orphans, evidence.Orphan{Process: process, Pipes: openPipes(one.pid, w.pipes)})
 		}
 	}
 }
 
 // alive returns the processes that outlived the server.
-func (w *watcher) alive() []birth {
+func (w *watcher) alive() []processID {
 	if w.pid == 0 {
 		return nil
 	}
-	var left []birth
+	var left []processID
 	for _, one := range append(groupMembers(w.pid), w.known...) {
 		if one.pid != w.pid && !slices.Contains(left, one) && one.alive() {
 			left = append(left, one)
@@ -98,7 +98,7 @@ func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	for len(w.alive()) > 0 && bounded.Err() == nil {
 		quiet(bounded, 5*time.Millisecond, nil)
 	}
-	w.look()
+	w.findOrphans()
 	for _, one := range w.alive() {
 		one.kill()
 	}

@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/procs"
 )
 
-// births returns the descendants of a process and the members of its process group.
-func births(pid int) []birth {
+// processTree returns the descendants of a process and the members of its process group.
+func processTree(pid int) []processID {
 	stats := maps.Collect(procs.All())
 	belongs := func(one int) bool {
 		for range maxAncestors {
@@ -23,10 +23,10 @@ func births(pid int) []birth {
 		}
 		return false
 	}
-	var found []birth
+	var found []processID
 	for one, stat := range stats {
 		if stat.State != "Z" && belongs(one) {
-			found = append(found, birth{one, stat.Started})
+			found = append(found, processID{one, stat.Started})
 		}
 	}
 	return found
@@ -36,33 +36,33 @@ func births(pid int) []birth {
 const maxAncestors = 64
 
 // groupMembers returns the living processes of a process group.
-func groupMembers(group int) []birth {
+func groupMembers(group int) []processID {
 	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) { // the usual case, without reading all processes
 		return nil
 	}
-	var members []birth
+	var members []processID
 	for pid, stat := range procs.All() {
 		if stat.Group == group && stat.State != "Z" {
-			members = append(members, birth{pid, stat.Started})
+			members = append(members, processID{pid, stat.Started})
 		}
 	}
 	return members
 }
 
 // alive reports whether the process still runs.
-func (b birth) alive() bool {
+func (b processID) alive() bool {
 	stat, ok := procs.ReadStat(b.pid)
 	return ok && stat.Started == b.started && stat.State != "Z"
 }
 
 // process describes a running process.
-func (b birth) process() procs.Process {
+func (b processID) process() procs.Process {
 	return procs.Process{PID: b.pid, Command: procs.Command(b.pid)}
 }
 
 // kill kills the process. FindProcess keeps a descriptor, so that the pid cannot be reused between the check and the
 // signal.
-func (b birth) kill() {
+func (b processID) kill() {
 	process, err := os.FindProcess(b.pid)
 	if err != nil {
 		return
@@ -84,8 +84,8 @@ func pipesOf(pid int) map[string]string {
 	return pipes
 }
 
-// holds returns the names of the pipes that a process has open.
-func holds(pid int, pipes map[string]string) []string {
+// openPipes returns the names of the pipes that a process has open.
+func openPipes(pid int, pipes map[string]string) []string {
 	var held []string
 	for target := range procs.OpenFiles(pid) {
 		if name := pipes[target]; name != "" && !slices.Contains(held, name) {
@@ -96,15 +96,15 @@ func holds(pid int, pipes map[string]string) []string {
 	return held
 }
 
-// holders returns the other processes that have one of pipes open.
-func holders(pipes map[string]string) []birth {
+// pipeUsers returns the other processes that have one of pipes open.
+func pipeUsers(pipes map[string]string) []processID {
 	if len(pipes) == 0 {
 		return nil
 	}
-	var found []birth
+	var found []processID
 	for pid, stat := range procs.All() {
-		if pid != os.Getpid() && len(holds(pid, pipes)) > 0 {
-			found = append(found, birth{pid, stat.Started})
+		if pid != os.Getpid() && len(openPipes(pid, pipes)) > 0 {
+			found = append(found, processID{pid, stat.Started})
 		}
 	}
 	return found

@@ -18,32 +18,32 @@ func Masked(text string) string {
 	return shapes.Text(text)
 }
 
-// NameCause adds the cause to a finding about a server that failed. It reports whether the finding is needed: most
+// AddCause adds the cause to a finding about a server that failed. It reports whether the finding is needed: most
 // kinds of causes have their own checks. (The check for HTTP covers only servers that still run.)
-func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
+func (f *Finding) AddCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
 		return true
 	case c.Kind.HasCheck() && c.Kind != cause.HTTP:
 		return false
 	}
-	f.Tell(c, title)
+	f.SetCause(c, title)
 	return true
 }
 
-// QuoteOnce removes a line of output from the notes, because the finding quotes it already.
-func (f *Finding) QuoteOnce(line string) {
+// DropQuote removes a line of output from the notes, because the finding quotes it already.
+func (f *Finding) DropQuote(line string) {
 	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool {
 		_, text, _ := strings.Cut(note, ": ")
 		return line != "" && strings.TrimSpace(text) == strings.TrimSpace(line)
 	})
 }
 
-// Tell sets the title to title and the cause, and the fixes to those of the cause if it has any.
-func (f *Finding) Tell(c *cause.Cause, title string) {
+// SetCause sets the title to title and the cause, and the fixes to those of the cause if it has any.
+func (f *Finding) SetCause(c *cause.Cause, title string) {
 	f.Title = title + ": " + Masked(c.What)
 	if c.Quotes() {
-		f.QuoteOnce(c.Line)
+		f.DropQuote(c.Line)
 	}
 	if len(c.Fixes) > 0 {
 		f.Fix = words.Texts(c.Fixes, Masked)

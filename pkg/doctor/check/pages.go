@@ -12,19 +12,19 @@ type Page struct {
 	Severity Severity `json:"severity"`
 	Group    Group    `json:"group"`
 	// Title is the problem in a few words.
-	Title  string   `json:"title"`
-	Why    string   `json:"why"`              // who is affected, and how
-	Bad    string   `json:"bad,omitempty"`    // an example, a few lines
-	Good   string   `json:"good,omitempty"`   // the same, fixed
-	Fix    []string `json:"fix,omitempty"`    // what to do, the server's author first, then its user
-	Breaks []string `json:"breaks,omitempty"` // clients that fail on it
-	Spares []string `json:"spares,omitempty"` // similar cases that are not reported
-	Source string   `json:"source,omitempty"` // the specification's clause and revision, or a report
+	Title      string   `json:"title"`
+	Why        string   `json:"why"`              // who is affected, and how
+	Bad        string   `json:"bad,omitempty"`    // an example, a few lines
+	Good       string   `json:"good,omitempty"`   // the same, fixed
+	Fix        []string `json:"fix,omitempty"`    // what to do, the server's author first, then its user
+	Breaks     []string `json:"breaks,omitempty"` // clients that fail on it
+	Exceptions []string `json:"spares,omitempty"` // similar cases that are not reported
+	Source     string   `json:"source,omitempty"` // the specification's clause and revision, or a report
 	// After lists checks whose findings would explain this one's. If one of them has a finding, this check is skipped.
 	After []string `json:"after,omitempty"`
 }
 
-// WithPages adds to each check of a family its page, the file ID.md.
+// WithPages adds to each check of a family its page, a Markdown file named after its id.
 func WithPages(pages fs.FS, checks []Check) []Check {
 	for i := range checks {
 		checks[i].Page = PageOf(pages, checks[i].ID)
@@ -70,7 +70,7 @@ func readPage(text string) Page {
 	page.Good = exampleOf(sectionOf(body, "Good"))
 	page.Fix = itemsOf(sectionOf(body, "What to do"))
 	page.Breaks = itemsOf(sectionOf(body, "Who fails on it"))
-	page.Spares = itemsOf(sectionOf(body, "What it does not fire on"))
+	page.Exceptions = itemsOf(sectionOf(body, "What it does not fire on"))
 	return page
 }
 
@@ -104,7 +104,7 @@ func (c Check) Markdown() string {
 	Section(&page, "Good", fenced(c.Good))
 	Section(&page, "What to do", Bulleted(c.Fix))
 	Section(&page, "Who fails on it", Bulleted(c.Breaks))
-	Section(&page, "What it does not fire on", Bulleted(c.Spares))
+	Section(&page, "What it does not fire on", Bulleted(c.Exceptions))
 	Section(&page, "Source", c.Source)
 	if len(c.After) > 0 {
 		var links []string

@@ -70,7 +70,7 @@ const (
 // lines. It ignores escape sequences and a leading byte order mark. If no rule matches, the culprit is generic.
 func Recognise(text []byte, hint Context) Recognition {
 	raw := strings.TrimRight(string(text[:min(len(text), MaxRecognised)]), "\n")
-	s := sight{
+	s := output{
 		raw: raw, by: printerBehind(hint.Wrappers, hint.Command), from: originOf(hint),
 		argv: hint.Command, behind: hint.Wrappers,
 	}
@@ -81,8 +81,8 @@ func Recognise(text []byte, hint Context) Recognition {
 	for _, line := range hint.Nearby[:min(len(hint.Nearby), 2*BannerHeight)] {
 		s.nearby = append(s.nearby, PlainText(line[:min(len(line), MaxRecognised)]))
 	}
-	if said, ok := s.said(); ok {
-		return said
+	if printedByScript, ok := s.printedByScript(); ok {
+		return printedByScript
 	}
 	for _, one := range readRules() {
 		if one.matches(s) {
@@ -92,8 +92,8 @@ func Recognise(text []byte, hint Context) Recognition {
 	return s.merged(s.fallback(), false)
 }
 
-// sight is a text and its context.
-type sight struct {
+// output is a text and its context.
+type output struct {
 	raw    string // as it came, at most MaxRecognised bytes
 	text   string // without escape sequences and byte order mark
 	bom    bool
@@ -105,12 +105,12 @@ type sight struct {
 }
 
 // fallback returns the recognition of a text that matches no rule.
-func (s sight) fallback() Recognition {
+func (s output) fallback() Recognition {
 	found := Recognition{
 		Culprit:  Culprit{Name: s.by.print, Confidence: Generic},
 		Rule:     RuleRuntime,
 		InServer: s.by.inServer,
-		Outside:  s.lessOutput(),
+		Outside:  s.quieter(),
 	}
 	if s.bom {
 		found.Rule, found.Culprit.Name = "bom", "a writer that begins with a byte order mark"
@@ -122,8 +122,8 @@ func (s sight) fallback() Recognition {
 	return found
 }
 
-// said recognizes a text that a script around the server prints.
-func (s sight) said() (found Recognition, ok bool) {
+// printedByScript recognizes a text that a script around the server prints.
+func (s output) printedByScript() (found Recognition, ok bool) {
 	for _, w := range s.behind {
 		if c, sure, says := w.says(s.text); says {
 			found = w.culprit(RuleScript, programWords(c.Words)[0]+" in "+w.at(c), "add >&2 to what prints in "+w.place)
@@ -138,7 +138,7 @@ func (s sight) said() (found Recognition, ok bool) {
 
 // merged returns the redirection of stderr to stdout in a script, if there is one, and otherwise found. own is set if
 // found writes to stdout itself.
-func (s sight) merged(found Recognition, own bool) Recognition {
+func (s output) merged(found Recognition, own bool) Recognition {
 	for _, w := range s.behind {
 		if c, merges := w.merges(); merges && !own {
 			at := w.at(c)
@@ -148,8 +148,8 @@ func (s sight) merged(found Recognition, own bool) Recognition {
 	return found
 }
 
-// lessOutput suggests removing a verbose or debug flag, or returns nothing.
-func (s sight) lessOutput() string {
+// quieter suggests removing a verbose or debug flag, or returns nothing.
+func (s output) quieter() string {
 	more := []string{"--verbose", "--debug", "-v", "-vv", "-d"}
 	at := slices.IndexFunc(s.argv, func(arg string) bool { return slices.Contains(more, arg) })
 	if at < 0 {
@@ -192,8 +192,8 @@ var readRules = sync.OnceValue(func() []*rule {
 // has reports whether a rule has a flag, such as "known".
 func (r *rule) has(mark string) bool { return r.Get(mark) != "" }
 
-func (r *rule) matches(s sight) bool {
-	if !s.from.mayBe(r) || r.Excludes(s.text) {
+func (r *rule) matches(s output) bool {
+	if !s.from.couldBe(r) || r.Excludes(s.text) {
 		return false
 	}
 	if _, found := r.Find(s.text, s.nearby); found {
@@ -203,12 +203,12 @@ func (r *rule) matches(s sight) bool {
 		r.also != nil && r.also.MatchString(s.text) && slices.ContainsFunc(s.nearby, r.match.MatchString)
 }
 
-func (r *rule) recognition(s sight) Recognition {
+func (r *rule) recognition(s output) Recognition {
 	found := Recognition{
 		Culprit:  Culprit{Name: r.Get("name"), Confidence: r.Get("grade")},
 		Rule:     r.ID,
 		InServer: cmp.Or(r.Get("in-server"), s.by.inServer),
-		Outside:  cmp.Or(r.Get("outside"), s.lessOutput()),
+		Outside:  cmp.Or(r.Get("outside"), s.quieter()),
 	}
 	if r.has("printed") {
 		found.Culprit.Name += " (" + s.by.print + ")"

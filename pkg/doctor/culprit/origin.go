@@ -35,7 +35,7 @@ func originOf(hint Context) origin {
 		switch language := printerName(command, 0); {
 		case language == "docker", language == "shell", name == "", name == "make":
 			return origin{} // they start unknown programs
-		case i > 0 && slices.Contains(tools(), name), language == "" && slices.Contains(loudPrograms(), name):
+		case i > 0 && slices.Contains(tools(), name), language == "" && slices.Contains(printingPrograms(), name):
 			// it prints its own texts and uses no library
 		case language == "" || found.languages == nil:
 			found.languages = nil
@@ -61,8 +61,8 @@ func programOfWords(command []string) string {
 	return ""
 }
 
-// mayBe reports whether these programs can print the texts of a rule.
-func (o origin) mayBe(r *rule) bool {
+// couldBe reports whether these programs can print the texts of a rule.
+func (o origin) couldBe(r *rule) bool {
 	if r.language != "" && (r.has("known") || o.languages != nil) && !slices.Contains(o.languages, r.language) {
 		return false
 	}

@@ -32,7 +32,7 @@ func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []str
 		if one.last < 0 {
 			break
 		}
-		argv = started(one.commands[one.last].Words, args)
+		argv = expandArgs(one.commands[one.last].Words, args)
 	}
 	return list, argv
 }
@@ -111,7 +111,7 @@ func cmdCommands(args []string) []cmdline.ShellCommand {
 // print. It returns -1 if there is none.
 func (w Wrapper) end(args []string) int {
 	for i, c := range slices.Backward(w.commands) {
-		words := started(c.Words, args)
+		words := expandArgs(c.Words, args)
 		if len(words) > 0 && words[0] != string(cmdline.UnknownText) && !isShellWork(words[0]) && !isPrint(words[0]) {
 			return i
 		}
@@ -119,8 +119,8 @@ func (w Wrapper) end(args []string) int {
 	return -1
 }
 
-// started returns a script command's program and arguments, with "$@" replaced by the script's arguments.
-func started(words, args []string) []string {
+// expandArgs returns a script command's program and arguments, with "$@" replaced by the script's arguments.
+func expandArgs(words, args []string) []string {
 	if at := slices.Index(words, cmdline.AllArgs); at >= 0 {
 		words = slices.Concat(words[:at], args, words[at+1:])
 	}
@@ -150,11 +150,11 @@ func (w Wrapper) mayPrint(i int) bool {
 	if name == "" || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // replaces the script
 		return false
 	}
-	return isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(loudPrograms(), name)
+	return isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(printingPrograms(), name)
 }
 
-// loudPrograms returns programs without a runtime that print their progress.
-func loudPrograms() []string { return []string{"git", "curl", "make", "apt-get"} }
+// printingPrograms returns programs without a runtime that print their progress.
+func printingPrograms() []string { return []string{"git", "curl", "make", "apt-get"} }
 
 // isShellWork reports whether a command does housekeeping or filters the output of others.
 func isShellWork(word string) bool {
@@ -177,7 +177,7 @@ func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
 	}
 	for _, c := range w.commands {
 		for _, line := range prints(c) {
-			if exact, same := likeText(strings.TrimSpace(PlainText(line)), text); same && (exact || !ok) {
+			if exact, same := matchText(strings.TrimSpace(PlainText(line)), text); same && (exact || !ok) {
 				found, sure, ok = c, exact, true
 			}
 		}
@@ -223,8 +223,8 @@ func printsKnown(c cmdline.ShellCommand) bool {
 	})
 }
 
-// likeText reports whether pattern can expand to text; exact is set if it always does.
-func likeText(pattern, text string) (exact, same bool) {
+// matchText reports whether pattern can expand to text; exact is set if it always does.
+func matchText(pattern, text string) (exact, same bool) {
 	const fewest = 6 // known bytes that a pattern with unknown parts needs
 	unknown := string(cmdline.UnknownText)
 	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, unknown), unknown)

@@ -165,7 +165,7 @@ func first(is func(entry) bool) (one entry, found bool) {
 func explainers() map[string]func(string) Diagnosis {
 	return map[string]func(string) Diagnosis{
 		"line":      textLine,
-		"character": beginningWith,
+		"character": firstCharacter,
 		"end":       func(number string) Diagnosis { return endsAt(number, 0) },
 		"column":    func(number string) Diagnosis { return endsAt(number, 1) },
 		"program":   programNotFound,

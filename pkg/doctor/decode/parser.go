@@ -63,8 +63,8 @@ func (d Diagnosis) by(writer Diagnosis) Diagnosis {
 	return d
 }
 
-// beginningWith returns the diagnosis of a line by the first character that a parser rejected.
-func beginningWith(character string) Diagnosis {
+// firstCharacter returns the diagnosis of a line by the first character that a parser rejected.
+func firstCharacter(character string) Diagnosis {
 	r, _ := utf8.DecodeRuneInString(escapeOf(character))
 	name := map[rune]string{
 		'ï': "bom", '\ufeff': "bom", 'ÿ': "utf16", 'þ': "utf16", '\x00': "nul", '\x1b': "coloured",

@@ -70,15 +70,15 @@ func Options() doctor.Options {
 	}
 }
 
-// Impatient returns options for servers that never respond. Two seconds are long for a fake.
-func Impatient() doctor.Options {
-	options := ImpatientCalls()
+// ShortTimeouts returns options for servers that never respond. Two seconds are long for a fake.
+func ShortTimeouts() doctor.Options {
+	options := ShortCallTimeouts()
 	options.Limit = 2 * time.Second
 	return options
 }
 
-// ImpatientCalls returns options with a short timeout for requests.
-func ImpatientCalls() doctor.Options {
+// ShortCallTimeouts returns options with a short timeout for requests.
+func ShortCallTimeouts() doctor.Options {
 	options := Options()
 	options.Waits.Answer = 300 * time.Millisecond
 	return options

@@ -35,13 +35,13 @@ type CallRun struct {
 	Run *Run
 }
 
-// UnmadeError reports that a call was not made because the server did not restart.
-type UnmadeError struct{ Err error }
+// NotCalledError reports that a call was not made because the server did not restart.
+type NotCalledError struct{ Err error }
 
-func (e *UnmadeError) Error() string { return e.Err.Error() }
+func (e *NotCalledError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
-func (e *UnmadeError) Unwrap() error { return e.Err }
+func (e *NotCalledError) Unwrap() error { return e.Err }
 
 // Sessions returns the runs with a regular session: the clean run, and those in which tools were called.
 func (e *Evidence) Sessions() []*Run {

@@ -175,8 +175,8 @@ func Waited(x *Exchange) string {
 	return " in " + Milliseconds(AnswerLimit)
 }
 
-// LastWords returns the last output of a server that exited, one note per line.
-func LastWords(died *diagnose.Failure) []string {
+// LastOutput returns the last output of a server that exited, one note per line.
+func LastOutput(died *diagnose.Failure) []string {
 	var notes []string
 	for _, line := range died.Stdout {
 		notes = append(notes, "stdout: "+line)
@@ -190,23 +190,23 @@ func LastWords(died *diagnose.Failure) []string {
 	return notes
 }
 
-// LastWords is like the function LastWords, but takes protocol messages in this run into account.
-func (r *Run) LastWords(died *diagnose.Failure) []string {
+// LastOutput is like the function LastWords, but takes protocol messages in this run into account.
+func (r *Run) LastOutput(died *diagnose.Failure) []string {
 	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[wire.FrameReceived](r)) > 0 {
 		return []string{"it wrote only protocol messages to stdout, and nothing to stderr"}
 	}
-	return LastWords(died)
+	return LastOutput(died)
 }
 
-// FellBeforeHandshake reports whether the server ended on a request that the probing run sends before the handshake.
+// DiedBeforeHandshake reports whether the server ended on a request that the probing run sends before the handshake.
 // The handshake checks report that.
-func (r *Run) FellBeforeHandshake() bool {
+func (r *Run) DiedBeforeHandshake() bool {
 	_, ready := r.Marks["ready"]
 	return r.Name == "probing" && !ready && r.Exchange("server/discover", 0) != nil
 }
 
-// livedUntilGarbage reports whether the server responded to the whole burst of requests before the invalid line.
-func (r *Run) livedUntilGarbage() bool {
+// aliveUntilGarbage reports whether the server responded to the whole burst of requests before the invalid line.
+func (r *Run) aliveUntilGarbage() bool {
 	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
 	answered := 0
 	for _, x := range r.Exchanges {

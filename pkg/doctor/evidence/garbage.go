@@ -10,13 +10,13 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// FellToGarbage reports whether the server handled the whole burst of requests and then, apparently because of the
+// FailedOnGarbage reports whether the server handled the whole burst of requests and then, apparently because of the
 // invalid line, ended or stopped responding.
-func (r *Run) FellToGarbage() bool { return r.livedUntilGarbage() && !r.DiedOfSurroundings() }
+func (r *Run) FailedOnGarbage() bool { return r.aliveUntilGarbage() && !r.FailedExternally() }
 
-// DiedOfSurroundings reports whether the server's last output blames something external, such as its database: the
+// FailedExternally reports whether the server's last output blames something external, such as its database: the
 // output after the invalid line, or if there is none, earlier lines about a failure.
-func (r *Run) DiedOfSurroundings() bool {
+func (r *Run) FailedExternally() bool {
 	died := r.Died()
 	if died == nil {
 		return false
@@ -30,20 +30,20 @@ func (r *Run) DiedOfSurroundings() bool {
 	}
 	if len(last) == 0 {
 		last = slices.DeleteFunc(slices.Concat(died.Stdout, died.Stderr), func(line string) bool {
-			return !failing().MatchString(line)
+			return !failureWords().MatchString(line)
 		})
 	}
 	said := strings.Join(last, "\n")
-	return (cause.NetworkHint(said) != "" || surroundings().MatchString(said)) && !parsing().MatchString(said)
+	return (cause.NetworkHint(said) != "" || externalErrors().MatchString(said)) && !parseErrors().MatchString(said)
 }
 
-// failing matches lines about a failure.
-var failing = sync.OnceValue(func() *regexp.Regexp {
+// failureWords matches lines about a failure.
+var failureWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)error|exception|fail|refus|unable|can(no|')t|could not|couldn't|lost|fatal|\bE[A-Z]{5,}\b`)
 })
 
-// surroundings matches messages about a failed database or other backend that are not network errors.
-var surroundings = sync.OnceValue(func() *regexp.Regexp {
+// externalErrors matches messages about a failed database or other backend that are not network errors.
+var externalErrors = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(E(CONNABORTED|ADDRINUSE|ACCES|NOENT|MFILE)|connect(ion|ing|ed)?|reconnect\w*|disconnect\w*|` +
 		`unreachable|database|mysql|postgres\w*|mongo\w*|redis|sqlite|elasticsearch|kafka|rabbitmq|amqp|mqtt|broker|` +
 		`websocket|fetch failed|network|proxy|timed? ?out|timeout|unauthori[sz]ed|forbidden|authenticat\w*|` +
@@ -51,8 +51,8 @@ var surroundings = sync.OnceValue(func() *regexp.Regexp {
 		`no space left)`)
 })
 
-// parsing matches messages about a line that is not JSON.
-var parsing = sync.OnceValue(func() *regexp.Regexp {
+// parseErrors matches messages about a line that is not JSON.
+var parseErrors = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)json|pars(e|er|ing)\b|unexpected (token|character|end)|unrecognized token|` +
 		`invalid (character|literal|message|request)|syntax ?error|expecting value|expected (ident|value)|` +
 		`this line is not|deserializ|decod(e|er|ing)|validation ?error|zoderror`)

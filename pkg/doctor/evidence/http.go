@@ -39,7 +39,7 @@ type HTTPEvidence struct {
 	// Replies are the responses to raw requests, by the names in asked.go.
 	Replies map[string]*HTTPReply
 	// TLS is the server's TLS; nil without TLS.
-	TLS *TLSLook
+	TLS *TLSInfo
 	// Exposed describes how other machines can reach a server whose URL is a loopback address; empty if they cannot or
 	// if unknown.
 	Exposed string
@@ -60,11 +60,11 @@ func (e *Evidence) Reply(name string) *HTTPReply {
 	return e.HTTP.Replies[name]
 }
 
-// AgreedRaw reports whether the raw initialize request succeeded.
-func (e *Evidence) AgreedRaw() bool { return e.Reply(AskedInitialize).Result() != nil }
+// RawSession reports whether the raw initialize request succeeded.
+func (e *Evidence) RawSession() bool { return e.Reply(AskedInitialize).Result() != nil }
 
-// RevisionRaw returns the revision that the raw initialize request negotiated, or nothing.
-func (e *Evidence) RevisionRaw() string {
+// RawRevision returns the revision that the raw initialize request negotiated, or nothing.
+func (e *Evidence) RawRevision() string {
 	return rawjson.Unquote(MemberAt(e.Reply(AskedInitialize).Result(), "protocolVersion"))
 }
 
@@ -77,8 +77,8 @@ func (e *Evidence) Unreached() bool {
 // RawID is the id of every raw request.
 const RawID = 1
 
-// TLSLook describes a server's TLS, trusted or not.
-type TLSLook struct {
+// TLSInfo describes a server's TLS, trusted or not.
+type TLSInfo struct {
 	// State is that of a handshake with the server's newest version.
 	State tls.ConnectionState
 	// Older is a version below 1.2 that the server accepts too, or zero.

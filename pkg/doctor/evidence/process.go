@@ -5,6 +5,6 @@ import "toolx/pkg/procs"
 // Orphan is a process of a server that outlived it.
 type Orphan struct {
 	procs.Process
-	// Holds are the pipes of the server that it kept open: "stdout", "stderr".
-	Holds []string
+	// Pipes are the pipes of the server that it kept open: "stdout", "stderr".
+	Pipes []string
 }

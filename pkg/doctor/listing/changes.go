@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Promises returns the members of a tool that models and users rely on, as one object for a baseline.
-func Promises(definition json.RawMessage) json.RawMessage {
+// Contract returns the members of a tool that models and users rely on, as one object for a baseline.
+func Contract(definition json.RawMessage) json.RawMessage {
 	members := evidence.Members(definition)
 	var kept []rawjson.Member
 	for _, name := range []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"} {

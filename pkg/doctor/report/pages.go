@@ -66,7 +66,7 @@ func Page(out io.Writer, one check.Check, screen render.Screen) error {
 	w.line("")
 	w.labelled("fix", one.Fix...)
 	w.labelled("breaks", one.Breaks...)
-	w.labelled("not on", one.Spares...)
+	w.labelled("not on", one.Exceptions...)
 	if one.Source != "" {
 		w.labelled("source", one.Source)
 	}

@@ -31,35 +31,35 @@ type Fault struct {
 // MaxFaults limits the faults of one list.
 const MaxFaults = 100
 
-// fitter validates values against the forms of one revision.
-type fitter struct {
+// validator validates values against the forms of one revision.
+type validator struct {
 	revision string
 	forms    map[string]form
 }
 
-// fit returns the violations of type t in value, with pointers relative to value.
-func (w fitter) fit(value json.RawMessage, t valueType) []Fault {
+// validate returns the violations of type t in value, with pointers relative to value.
+func (w validator) validate(value json.RawMessage, t valueType) []Fault {
 	switch t.kind {
 	case list:
-		return w.fitList(value, t.of[0])
+		return w.validateList(value, t.of[0])
 	case table:
-		return w.fitTable(value, t.of[0])
+		return w.validateTable(value, t.of[0])
 	case choice:
-		return w.fitChoice(value, t)
+		return w.validateChoice(value, t)
 	}
 	form, isForm := w.forms[t.name]
 	switch {
 	case isForm && form.alias != nil:
-		return w.fit(value, *form.alias)
+		return w.validate(value, *form.alias)
 	case isForm:
-		return w.fitForm(value, form)
+		return w.validateForm(value, form)
 	case fitsScalar(value, t.name):
 		return nil
 	}
 	return wrongValue(value, t, inWords(t.name))
 }
 
-func (w fitter) fitList(value json.RawMessage, of valueType) []Fault {
+func (w validator) validateList(value json.RawMessage, of valueType) []Fault {
 	elements, ok := rawjson.Elements(value)
 	if !ok {
 		return wrongValue(value, valueType{}, "an array")
@@ -69,12 +69,12 @@ func (w fitter) fitList(value json.RawMessage, of valueType) []Fault {
 		if len(faults) > MaxFaults {
 			break
 		}
-		faults = append(faults, below(strconv.Itoa(i), w.fit(element, of))...)
+		faults = append(faults, below(strconv.Itoa(i), w.validate(element, of))...)
 	}
 	return faults
 }
 
-func (w fitter) fitTable(value json.RawMessage, of valueType) []Fault {
+func (w validator) validateTable(value json.RawMessage, of valueType) []Fault {
 	if !evidence.IsObject(value) {
 		return wrongValue(value, valueType{}, "an object")
 	}
@@ -84,12 +84,12 @@ func (w fitter) fitTable(value json.RawMessage, of valueType) []Fault {
 		if len(faults) > MaxFaults {
 			break
 		}
-		faults = append(faults, below(name, w.fit(members[name], of))...)
+		faults = append(faults, below(name, w.validate(members[name], of))...)
 	}
 	return faults
 }
 
-func (w fitter) fitForm(value json.RawMessage, form form) []Fault {
+func (w validator) validateForm(value json.RawMessage, form form) []Fault {
 	if !evidence.IsObject(value) {
 		return wrongValue(value, valueType{}, "an object")
 	}
@@ -101,7 +101,7 @@ func (w fitter) fitForm(value json.RawMessage, form form) []Fault {
 		}
 		var found []Fault
 		if value, ok := members[m.name]; ok {
-			found = w.fit(value, m.of)
+			found = w.validate(value, m.of)
 		} else if !m.optional {
 			found = []Fault{{text: "it is missing"}}
 		}
@@ -113,9 +113,9 @@ func (w fitter) fitForm(value json.RawMessage, form form) []Fault {
 	return faults
 }
 
-// fitChoice returns nothing if an alternative matches, and otherwise the faults of the alternative whose constants
+// validateChoice returns nothing if an alternative matches, and otherwise the faults of the alternative whose constants
 // match.
-func (w fitter) fitChoice(value json.RawMessage, t valueType) []Fault {
+func (w validator) validateChoice(value json.RawMessage, t valueType) []Fault {
 	var meant []Fault
 	var names []string
 	for _, one := range t.of {
@@ -123,7 +123,7 @@ func (w fitter) fitChoice(value json.RawMessage, t valueType) []Fault {
 			continue
 		}
 		names = append(names, inWords(one.name))
-		faults := w.fit(value, one)
+		faults := w.validate(value, one)
 		switch {
 		case len(faults) == 0:
 			return nil
@@ -144,7 +144,7 @@ func ofAnotherForm(f Fault) bool {
 }
 
 // has reports whether the revision has a type.
-func (w fitter) has(t valueType) bool {
+func (w validator) has(t valueType) bool {
 	form, isForm := w.forms[t.name]
 	return !isForm || form.revisions.has(w.revision)
 }

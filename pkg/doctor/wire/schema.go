@@ -56,17 +56,17 @@ func (m Received) faults(revision string) []Fault {
 // Faults returns a message's violations of a revision's schema. method is that of the request that it responds to, or
 // empty.
 func Faults(message json.RawMessage, method, revision string) []Fault {
-	w := fitter{revision: revision, forms: forms()}
+	w := validator{revision: revision, forms: forms()}
 	head := evidence.ReadHead(message)
 	switch {
 	case head.Method != "" && head.ID != "":
-		return append(w.fitNamed(message, "message/request"), w.fitNamed(message, head.Method)...)
+		return append(w.validateNamed(message, "message/request"), w.validateNamed(message, head.Method)...)
 	case head.Method != "":
-		return append(w.fitNamed(message, "message/notification"), w.fitNamed(message, head.Method)...)
+		return append(w.validateNamed(message, "message/notification"), w.validateNamed(message, head.Method)...)
 	case head.Err != nil:
-		return w.fitNamed(message, "message/error")
+		return w.validateNamed(message, "message/error")
 	}
-	faults := w.fitNamed(message, "message/result")
+	faults := w.validateNamed(message, "message/result")
 	if !evidence.IsObject(head.Result) {
 		return faults
 	}
@@ -77,7 +77,7 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 		}
 		form = "CreateTaskResult"
 	}
-	of := append(w.fitNamed(head.Result, "Result"), w.fitNamed(head.Result, form)...)
+	of := append(w.validateNamed(head.Result, "Result"), w.validateNamed(head.Result, form)...)
 	return append(faults, below("result", of)...)
 }
 
@@ -89,10 +89,10 @@ func IsServersMethod(method string) bool {
 		!strings.HasPrefix(method, "message/") && !strings.HasPrefix(method, "result/")
 }
 
-// fitNamed validates a value against the form with a name, if the revision has it.
-func (w fitter) fitNamed(value json.RawMessage, name string) []Fault {
+// validateNamed validates a value against the form with a name, if the revision has it.
+func (w validator) validateNamed(value json.RawMessage, name string) []Fault {
 	if _, known := w.forms[name]; known && w.has(valueType{name: name}) {
-		return w.fit(value, valueType{name: name})
+		return w.validate(value, valueType{name: name})
 	}
 	return nil
 }

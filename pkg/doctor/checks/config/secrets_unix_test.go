@@ -53,7 +53,7 @@ func TestSecretsOfAScriptAreHidden(t *testing.T) {
 		options.Secret = masker.Add
 		fleet := doctor.Examine(t.Context(), nil, []*config.Server{server}, options)
 		report := doctor.Judge(fleet, doctor.Selection{})
-		report.Uncut(fleet)
+		report.ExpandEvidence(fleet)
 		report.Mask(masker.Text)
 		text, err := json.Marshal(report)
 		if err != nil {

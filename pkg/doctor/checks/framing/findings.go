@@ -87,13 +87,13 @@ func (p *LineGroup) add(one unexpectedLine) {
 	case !slices.Contains(p.paths, one.errorPath):
 		p.paths = append(p.paths, one.errorPath)
 	}
-	if sureness(one.who) > sureness(p.Who) {
+	if confidence(one.who) > confidence(p.Who) {
 		p.Who = one.who
 	}
 }
 
-// sureness returns a number that is higher for greater confidence.
-func sureness(who culprit.Recognition) int {
+// confidence returns a number that is higher for greater confidence.
+func confidence(who culprit.Recognition) int {
 	return slices.Index([]string{culprit.Generic, culprit.Likely, culprit.Certain}, who.Culprit.Confidence)
 }
 

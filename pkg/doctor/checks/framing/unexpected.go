@@ -22,7 +22,7 @@ type unexpectedLine struct {
 	check string
 	// lines counts its lines, which are several for a JSON value.
 	lines int
-	// phase is the line's phase, corrected by sorter.phase.
+	// phase is the line's phase, corrected by classifier.phase.
 	phase wire.Phase
 	// method is the method of the pending request, or empty.
 	method string
@@ -36,7 +36,7 @@ type unexpectedLine struct {
 // unexpectedLines returns the unexpected lines of a complete run.
 func unexpectedLines(e *evidence.Evidence, run *evidence.Run) []unexpectedLine {
 	return evidence.Once(&run.Kept, func() []unexpectedLine {
-		s := &sorter{e: e, run: run, lines: evidence.EventsOf[wire.PollutedLine](run)}
+		s := &classifier{e: e, run: run, lines: evidence.EventsOf[wire.PollutedLine](run)}
 		if len(s.lines) > 0 {
 			s.from = ContextOf(e)
 		}
@@ -95,9 +95,9 @@ func leads(one procs.Process, tree []procs.Process) bool {
 	})
 }
 
-// sorter assigns the polluted lines of one run to checks. Its flags are facts about the whole run that explain single
-// lines.
-type sorter struct {
+// classifier assigns the polluted lines of one run to checks. Its flags are facts about the whole run that explain
+// single lines.
+type classifier struct {
 	e     *evidence.Evidence
 	run   *evidence.Run
 	lines []wire.PollutedLine
@@ -121,7 +121,7 @@ type sorter struct {
 }
 
 // look finds the facts about the whole run.
-func (s *sorter) look() {
+func (s *classifier) look() {
 	s.first, s.answered = firstAnswer(s.run)
 	exit := s.run.Exit()
 	_, terminated := s.run.Marks["terminate"]
@@ -159,7 +159,7 @@ func (s *sorter) look() {
 }
 
 // waits reports whether a line is text that had no newline until the time limit.
-func (s *sorter) waits(line wire.PollutedLine) bool {
+func (s *classifier) waits(line wire.PollutedLine) bool {
 	return line.Class == wire.ClassText && line.Unended && !s.answered && !s.died
 }
 
@@ -174,7 +174,7 @@ func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 }
 
 // sort returns an unexpectedLine for each line or multi-line JSON value.
-func (s *sorter) sort() []unexpectedLine {
+func (s *classifier) sort() []unexpectedLine {
 	var list []unexpectedLine
 	recognized, unknown := 0, s.recognize(nil, nil)
 	for i := 0; i < len(s.lines); i++ {
@@ -202,7 +202,7 @@ func (s *sorter) sort() []unexpectedLine {
 }
 
 // recognize returns the source of a text.
-func (s *sorter) recognize(text []byte, nearby []string) culprit.Recognition {
+func (s *classifier) recognize(text []byte, nearby []string) culprit.Recognition {
 	hint := s.from
 	hint.Nearby = nearby
 	return culprit.Recognise(text, hint)
@@ -212,7 +212,7 @@ func (s *sorter) recognize(text []byte, nearby []string) culprit.Recognition {
 const maxRecognized = 400
 
 // nearby returns the lines around a line.
-func (s *sorter) nearby(i int) []string {
+func (s *classifier) nearby(i int) []string {
 	var texts []string
 	for j := max(0, i-culprit.BannerHeight); j < min(len(s.lines), i+culprit.BannerHeight+1); j++ {
 		if j != i && !s.lines[j].Class.Harmless() {
@@ -223,7 +223,7 @@ func (s *sorter) nearby(i int) []string {
 }
 
 // value looks for a pretty-printed JSON value that begins on line i. It returns the number of its lines, or zero.
-func (s *sorter) value(i int) (n int, joined []byte) {
+func (s *classifier) value(i int) (n int, joined []byte) {
 	const maxLines = 256
 	first := s.lines[i]
 	if first.Class != wire.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
@@ -250,7 +250,7 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 // even if a request timed out or the doctor is ending the server, and so do prompts. Lines after the doctor's signal
 // belong to the shutdown. If a run has no response, its first lines belong to the start, up to the last such line of
 // the clean run.
-func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
+func (s *classifier) phase(line wire.PollutedLine) wire.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
 	ending := line.Phase == wire.PhaseShutdown || signalled && line.At.After(terminated)
 	started := !ending || s.run == s.e.Clean || line.Line <= s.opening
@@ -264,7 +264,7 @@ func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
 }
 
 // isLastWord reports whether a text is about the server's exit: it came within the last second before.
-func (s *sorter) isLastWord(one *unexpectedLine) bool {
+func (s *classifier) isLastWord(one *unexpectedLine) bool {
 	exit := s.run.Exit()
 	if !s.died || exit == nil || one.Since < exit.Lived-time.Second {
 		return false
@@ -273,7 +273,7 @@ func (s *sorter) isLastWord(one *unexpectedLine) bool {
 }
 
 // underWay returns the method of the request that was pending at a time, and its deliberate error if it has one.
-func (s *sorter) underWay(at time.Time) (method, errorPath string) {
+func (s *classifier) underWay(at time.Time) (method, errorPath string) {
 	for _, exchange := range s.run.Exchanges {
 		if exchange.At.After(at) {
 			break

@@ -83,7 +83,7 @@ func askListRefused(e *evidence.Evidence) []check.Finding {
 	if message := evidence.MemberText(evidence.MemberAt(x.Error, "message")); message != "" {
 		f.Evidence += ": " + evidence.Cut(message)
 	}
-	if !f.NameCause(e.Cause(), "server rejects tools/list") {
+	if !f.AddCause(e.Cause(), "server rejects tools/list") {
 		return nil
 	}
 	return []check.Finding{f}
@@ -194,7 +194,7 @@ func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
 	if x.Late {
 		f.Title = "server responds late to tools/list before initialize"
 	}
-	if died := run.Died(); died != nil && run.FellBeforeHandshake() {
+	if died := run.Died(); died != nil && run.DiedBeforeHandshake() {
 		f.Evidence += "; the server ended: " + died.How
 	}
 	return []check.Finding{f}

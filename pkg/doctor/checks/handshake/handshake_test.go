@@ -111,7 +111,7 @@ func TestTheRefusalComesFirst(t *testing.T) {
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {
 	t.Parallel()
-	report := doctor.Judge(doctortest.Examine(t, doctortest.ImpatientCalls(), "--wait", "900ms", "slow-start"),
+	report := doctor.Judge(doctortest.Examine(t, doctortest.ShortCallTimeouts(), "--wait", "900ms", "slow-start"),
 		doctor.Selection{})
 	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
 		if found := doctortest.Findings(t, report, id); found != nil {

@@ -25,7 +25,7 @@ func askEra(e *evidence.Evidence) []check.Finding {
 	agreed := e.Clean.Protocol
 	f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name, Method: "initialize"}, Manner: check.Fact}
 	switch {
-	case e.Modern() && e.AgreedRaw():
+	case e.Modern() && e.RawSession():
 		f.Title = "supports both protocol eras"
 		f.Evidence = "server/discover agreed on " + agreed + "; initialize works too"
 	case e.Modern():
@@ -53,13 +53,13 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 	f := check.Finding{Where: x.Place(run)}
 	died := run.Died()
 	switch {
-	case died != nil && run.FellBeforeHandshake() && x.Frame == nil:
+	case died != nil && run.DiedBeforeHandshake() && x.Frame == nil:
 		if c := cause.Diagnose(died.Output()); c != nil && c.Kind != cause.Said {
 			return nil // it exited for another reason, such as a port in use
 		}
 		f.Title = "server exits on a request before initialize"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived))
-		f.Notes = evidence.LastWords(died)
+		f.Notes = evidence.LastOutput(died)
 	case x.Late && !overtaken(run, x):
 		return nil // the server, or the machine, was slow
 	case x.Late:

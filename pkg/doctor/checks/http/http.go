@@ -122,7 +122,7 @@ func askGetStatus(e *evidence.Evidence) []check.Finding {
 func askVersionHeaderIgnored(e *evidence.Evidence) []check.Finding {
 	const since = "2025-06-18" // the first revision with the header
 	reply := e.Reply(evidence.AskedVersion)
-	if reply == nil || reply.Status == http.StatusBadRequest || e.RevisionRaw() < since {
+	if reply == nil || reply.Status == http.StatusBadRequest || e.RawRevision() < since {
 		return nil
 	}
 	found := objection(reply, "ping")

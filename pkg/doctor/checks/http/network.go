@@ -57,11 +57,11 @@ func metadataFinding(fault auth.Fault) check.Finding {
 
 // askSSEBuffered checks whether streams arrive late.
 func askSSEBuffered(e *evidence.Evidence) []check.Finding {
-	return append(askHeldStream(e), askHeldProgress(e)...)
+	return append(askBufferedStream(e), askBufferedProgress(e)...)
 }
 
-// askHeldStream checks the session's stream, unless the server is slow in general.
-func askHeldStream(e *evidence.Evidence) []check.Finding {
+// askBufferedStream checks the session's stream, unless the server is slow in general.
+func askBufferedStream(e *evidence.Evidence) []check.Finding {
 	const slower = 4
 	stream, ping := e.Reply(evidence.AskedStream), e.Reply(evidence.AskedPing)
 	if stream == nil || !stream.Held || !stream.Ended || stream.Status != http.StatusOK ||
@@ -73,9 +73,9 @@ func askHeldStream(e *evidence.Evidence) []check.Finding {
 		stream.Took.Milliseconds())
 }
 
-// askHeldProgress checks long calls whose progress notifications all arrive at the end. A few prove nothing, because
-// the tool may send them then.
-func askHeldProgress(e *evidence.Evidence) []check.Finding {
+// askBufferedProgress checks long calls whose progress notifications all arrive at the end. A few prove nothing,
+// because the tool may send them then.
+func askBufferedProgress(e *evidence.Evidence) []check.Finding {
 	const (
 		least    = time.Second
 		fewest   = 3

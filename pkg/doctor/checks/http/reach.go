@@ -27,7 +27,9 @@ func askConnect(e *evidence.Evidence) []check.Finding {
 	f := check.At(rawWhere("initialize"), "%s, and %d bytes in %s",
 		reply.StatusText(), len(reply.Body), evidence.Milliseconds(evidence.AnswerLimit))
 	f.Title = "server starts a response but does not finish it"
-	f.Fix = []string{"in the server: send the complete response with its length, or the event and the empty line after it"}
+	f.Fix = []string{
+		"in the server: send the complete response with its length, or the event and the empty line after it",
+	}
 	return []check.Finding{f}
 }
 

@@ -59,8 +59,8 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	f := check.At(where, "%s", ended)
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
 	if failure != nil && len(failure.Stderr)+len(failure.Stdout) > 1 {
-		f.Notes = evidence.LastWords(failure)
-		f.QuoteOnce(c.Line)
+		f.Notes = evidence.LastOutput(failure)
+		f.DropQuote(c.Line)
 	}
 	if e.FailsOnStdout() {
 		f.Notes = append(f.Notes, "it printed the error to stdout instead of stderr")

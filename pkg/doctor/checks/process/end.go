@@ -23,13 +23,13 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	}
 	lived := evidence.Milliseconds(died.Lived)
 	f := check.At(e.Clean.Phased(wire.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
-	f.Notes = e.Clean.LastWords(died)
+	f.Notes = e.Clean.LastOutput(died)
 	title := "server exits before the handshake"
 	c := e.Cause()
 	if c != nil && c.Quotes() {
 		title = "server exits"
 	}
-	if !f.NameCause(c, title) {
+	if !f.AddCause(c, title) {
 		return nil
 	}
 	if c != nil && c.Kind == cause.Signal {
@@ -42,15 +42,15 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		died := run.Died()
-		if died == nil || died.Ending != diagnose.EndingKilled || run.FellBeforeHandshake() {
+		if died == nil || died.Ending != diagnose.EndingKilled || run.DiedBeforeHandshake() {
 			continue
 		}
-		f := deathOf(run, died)
+		f := exitFinding(run, died)
 		f.Title = cmp.Or(cause.SignalTitle(died.How), "server was killed ("+died.How+")")
 		if c := cause.Diagnose(died.Output()); c != nil && c.Kind == cause.Signal {
 			f.Fix = c.Fixes
 		} else if c != nil && (c.Kind == cause.Other || c.Kind == cause.Busy) {
-			f.Tell(c, f.Title)
+			f.SetCause(c, f.Title)
 		}
 		found = append(found, f)
 	}
@@ -71,8 +71,8 @@ func lastRequest(r *evidence.Run) *evidence.Exchange {
 	return last
 }
 
-// placeOfDeath returns the place where a process ended unasked.
-func placeOfDeath(r *evidence.Run, died *diagnose.Failure) *evidence.Where {
+// placeOfExit returns the place where a process ended unasked.
+func placeOfExit(r *evidence.Run, died *diagnose.Failure) *evidence.Where {
 	where := r.Phased(wire.PhaseIdle, died.Lived)
 	if x := lastRequest(r); x != nil {
 		where.Method, where.Phase = x.Method, string(wire.PhaseRequest)
@@ -92,21 +92,21 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		died := run.Died()
 		handshaken := run.Exchange("initialize", 0).Answered() || run.Exchange("server/discover", 0) != nil
 		switch {
-		case died == nil || died.Ending != diagnose.EndingExited || run.FellBeforeHandshake():
-		case run.FellToGarbage(): // rpc-parse-error-survival reports it
+		case died == nil || died.Ending != diagnose.EndingExited || run.DiedBeforeHandshake():
+		case run.FailedOnGarbage(): // rpc-parse-error-survival reports it
 		case !handshaken: // exit-before-handshake reports it
 		default:
-			f, said := deathOf(run, died), cause.Diagnose(died.Output())
+			f, said := exitFinding(run, died), cause.Diagnose(died.Output())
 			switch {
 			case run == e.Clean:
-				if !f.NameCause(e.Cause(), midSession) {
+				if !f.AddCause(e.Cause(), midSession) {
 					continue
 				}
 			case said != nil && said.Kind == cause.Backend:
 				if c := e.Cause(); c != nil && c.Kind == cause.Backend { // backend-unreachable reports it
 					continue
 				}
-				f.Tell(said, midSession)
+				f.SetCause(said, midSession)
 			}
 			found = append(found, f)
 		}
@@ -117,14 +117,14 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 // midSession begins the title about a server that ended after its handshake.
 const midSession = "server exits during the session"
 
-// deathOf returns a finding about a process that ended unasked.
-func deathOf(r *evidence.Run, died *diagnose.Failure) check.Finding {
+// exitFinding returns a finding about a process that ended unasked.
+func exitFinding(r *evidence.Run, died *diagnose.Failure) check.Finding {
 	during := ", with no request under way"
 	if x := lastRequest(r); x != nil {
 		during = fmt.Sprintf(", with %s (id %s) unanswered", x.Method, x.ID)
 	}
-	f := check.At(placeOfDeath(r, died), "%s after %s%s", died.How, evidence.Milliseconds(died.Lived), during)
-	f.Notes = evidence.LastWords(died)
+	f := check.At(placeOfExit(r, died), "%s after %s%s", died.How, evidence.Milliseconds(died.Lived), during)
+	f.Notes = evidence.LastOutput(died)
 	return f
 }
 

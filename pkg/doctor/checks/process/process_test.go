@@ -261,7 +261,7 @@ func TestListeningProcesses(t *testing.T) {
 func TestPipeHeldOpen(t *testing.T) {
 	stdout := wire.PipeInherited{Pipe: "stdout"}
 	worker := evidence.Orphan{
-		Process: procs.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
+		Process: procs.Process{PID: 7, Command: []string{"worker"}}, Pipes: []string{"stderr", "stdout"},
 	}
 	for _, one := range []struct {
 		name string

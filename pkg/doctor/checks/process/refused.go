@@ -43,7 +43,7 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 		}
 		return []check.Finding{f}
 	}
-	if !f.NameCause(e.Cause(), "server rejects initialize") {
+	if !f.AddCause(e.Cause(), "server rejects initialize") {
 		return nil
 	}
 	return []check.Finding{f}

@@ -15,20 +15,20 @@ import (
 // Shutdown times, which the specification does not define: what a person notices, and how long clients wait before they
 // send a signal.
 const (
-	promptEnd  = 500 * time.Millisecond
-	patientEnd = 1900 * time.Millisecond
+	noticeable = 500 * time.Millisecond
+	clientWait = 1900 * time.Millisecond
 )
 
 func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 	took, exit, ok := e.Clean.Shutdown()
-	if !ok || took < patientEnd {
+	if !ok || took < clientWait {
 		return nil
 	}
-	return []check.Finding{unprompt(e.Clean, took, exit, runtime.GOOS)}
+	return []check.Finding{slowExit(e.Clean, took, exit, runtime.GOOS)}
 }
 
-// unprompt returns the finding about a server that exits late or not at all after its stdin is closed.
-func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
+// slowExit returns the finding about a server that exits late or not at all after its stdin is closed.
+func slowExit(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
 	if exit.Forced == "" {
 		f := atShutdown(run, exit.At, "exited %s after its stdin was closed", evidence.Rounded(took))
 		f.Title = fmt.Sprintf("server exits %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
@@ -58,7 +58,7 @@ func atShutdown(r *evidence.Run, at time.Time, format string, args ...any) check
 
 func askSlowShutdown(e *evidence.Evidence) []check.Finding {
 	took, exit, ok := e.Clean.Shutdown()
-	if !ok || exit.Forced != "" || took < promptEnd || took >= patientEnd {
+	if !ok || exit.Forced != "" || took < noticeable || took >= clientWait {
 		return nil
 	}
 	f := atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took))
@@ -103,8 +103,8 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 				Evidence: evidence.Cut(strings.Join(orphan.Command, " ")),
 				Notes:    []string{fmt.Sprintf("process %d", orphan.PID)},
 			}
-			if len(orphan.Holds) > 0 {
-				f.Notes = append(f.Notes, "it keeps the server's "+evidence.Words(orphan.Holds)+" open")
+			if len(orphan.Pipes) > 0 {
+				f.Notes = append(f.Notes, "it keeps the server's "+evidence.Words(orphan.Pipes)+" open")
 			}
 			found = append(found, f)
 		}
@@ -118,7 +118,7 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		for _, held := range evidence.EventsOf[wire.PipeInherited](run) {
-			who, certain := keeperOf(run, held.Pipe)
+			who, certain := pipeUser(run, held.Pipe)
 			if held.Pipe != "stdout" || !certain {
 				continue
 			}
@@ -133,11 +133,11 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	return nil
 }
 
-// keeperOf returns the process that kept a pipe open after the server exited. certain is false if the system reports
+// pipeUser returns the process that kept a pipe open after the server exited. certain is false if the system reports
 // processes and there is none: then a busy machine had not read all of stdout yet.
-func keeperOf(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
+func pipeUser(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
 	for _, orphan := range r.Orphans {
-		if slices.Contains(orphan.Holds, pipe) {
+		if slices.Contains(orphan.Pipes, pipe) {
 			return &orphan, true
 		}
 	}

@@ -19,7 +19,7 @@ func TestUnprompt(t *testing.T) {
 		{"SIGTERM", "linux", "server does not exit when its stdin closes (needed SIGTERM)", "alive 5.0 s after its stdin was closed; SIGTERM ended it", 5 * time.Second},
 		{"SIGTERM", "windows", "", "alive 5.0 s after its stdin was closed; toolx ended it", 5 * time.Second},
 	} {
-		f := unprompt(&evidence.Run{Name: "clean"}, c.took, &wire.ProcessExited{Forced: c.forced}, c.goos)
+		f := slowExit(&evidence.Run{Name: "clean"}, c.took, &wire.ProcessExited{Forced: c.forced}, c.goos)
 		if f.Title != c.title || !strings.HasPrefix(f.Evidence, c.evidence) {
 			t.Errorf("%q, %q; want %q, %q", f.Title, f.Evidence, c.title, c.evidence)
 		}

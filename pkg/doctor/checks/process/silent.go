@@ -35,7 +35,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
-	if !f.NameCause(e.Cause(), "server does not respond to initialize") {
+	if !f.AddCause(e.Cause(), "server does not respond to initialize") {
 		return nil
 	}
 	if state := failure.State; state != nil && state.Log != "" {
@@ -83,8 +83,8 @@ func Sentence(s *procs.State) string {
 
 // Limits of a start: what annoys users, and when most clients time out.
 const (
-	slowAfter     = 5 * time.Second
-	hopelessAfter = 30 * time.Second
+	slowAfter    = 5 * time.Second
+	timeoutAfter = 30 * time.Second
 )
 
 func askSlowStart(e *evidence.Evidence) []check.Finding {
@@ -101,7 +101,7 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a CPU"}
 		f.Fix = []string{"from outside: start it when the machine is less busy, or set a longer startTimeout"}
 		return []check.Finding{f}
-	case took > hopelessAfter:
+	case took > timeoutAfter:
 		f.Severity = check.Error
 	case known && again <= slowAfter:
 		f.Severity, f.Title = check.Info, "server started slowly once"
@@ -170,7 +170,7 @@ func askClosedPipe(e *evidence.Evidence, ending diagnose.Ending, what string) []
 		if ended == nil || ended.Ending != ending {
 			continue
 		}
-		f := check.At(placeOfDeath(run, ended), "%s after the start: %s (process %d)",
+		f := check.At(placeOfExit(run, ended), "%s after the start: %s (process %d)",
 			evidence.Milliseconds(ended.Lived), what, run.PID())
 		f.Notes = stderrNotes(ended)
 		if reason := ended.Reason; reason != nil {

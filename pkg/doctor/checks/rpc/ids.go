@@ -50,7 +50,7 @@ func askRPCIDUnknown(e *evidence.Evidence) []check.Finding {
 func askIDDuplicate(e *evidence.Evidence) []check.Finding {
 	return doctorwire.OddFrames(e, wire.ClassIDDuplicate, func(r *evidence.Run, odd wire.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
-		if x == nil || tookGarbagesAnswer(r, x) {
+		if x == nil || gotGarbageResponse(r, x) {
 			return ""
 		}
 		same := "a different one"
@@ -62,9 +62,9 @@ func askIDDuplicate(e *evidence.Evidence) []check.Finding {
 	})
 }
 
-// tookGarbagesAnswer reports whether the response to the invalid line was matched to a later request because that was
+// gotGarbageResponse reports whether the response to the invalid line was matched to a later request because that was
 // the only pending one. The real response then looks like a duplicate.
-func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
+func gotGarbageResponse(r *evidence.Run, x *evidence.Exchange) bool {
 	if x.At.Before(r.Marks["garbage"]) {
 		return false
 	}
@@ -98,7 +98,8 @@ func askIDCollision(e *evidence.Evidence) []check.Finding {
 		for _, x := range m.Run.Exchanges {
 			if x.ID == m.Head.ID && x.Waits(m.Event.At) {
 				found = append(found, check.At(m.Where(),
-					"the server sends %s with id %s while %s with the same id is pending", m.Head.Method, m.Head.ID, x.Method))
+					"the server sends %s with id %s while %s with the same id is pending",
+					m.Head.Method, m.Head.ID, x.Method))
 			}
 		}
 	}

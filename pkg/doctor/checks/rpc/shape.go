@@ -203,12 +203,12 @@ func sameEnd(clean, probing *evidence.Run) bool {
 	if before == nil || died == nil {
 		return false
 	}
-	return len(died.Stderr) > 0 && slices.Equal(before.Stderr, died.Stderr) || clean.DiedOfSurroundings()
+	return len(died.Stderr) > 0 && slices.Equal(before.Stderr, died.Stderr) || clean.FailedExternally()
 }
 
 func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	run := e.Probing()
-	if !run.FellToGarbage() {
+	if !run.FailedOnGarbage() {
 		return nil
 	}
 	next := cmp.Or(run.After("garbage", "ping"), run.After("garbage", "server/discover"))
@@ -227,7 +227,7 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	f := check.At(run.At(run.Marks["garbage"]), "after the line, the server did not respond any more")
 	if died := run.Died(); died != nil {
 		f.Evidence = fmt.Sprintf("after the line, the server exited: %s", died.How)
-		f.Notes = evidence.LastWords(died)
+		f.Notes = evidence.LastOutput(died)
 	}
 	return []check.Finding{f}
 }

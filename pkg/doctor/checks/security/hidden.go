@@ -75,7 +75,7 @@ func invisibles(text string) hidden {
 			run := runOf(text[at:], isSelector)
 			h.readSelectors([]rune(run), previous)
 			size = len(run)
-		case showsNothing(r) && !joinsWriting(r, previous, next):
+		case isInvisible(r) && !joinsWriting(r, previous, next):
 			h.add(r)
 		}
 		if row++; h.count == counted {
@@ -142,9 +142,9 @@ func (h *hidden) readSelectors(run []rune, previous rune) {
 	}
 }
 
-// showsNothing reports whether r has no width, or is a letter that looks like a space. Function bidis finds bidi
+// isInvisible reports whether r has no width, or is a letter that looks like a space. Function bidis finds bidi
 // controls.
-func showsNothing(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff,
 		r == 0x00ad, r == 0x034f, r == 0x180e, // soft hyphen, grapheme joiner, Mongolian separator

@@ -32,8 +32,8 @@ var orders = sync.OnceValue(func() []order {
 	return all
 })
 
-// honestPath matches text that forbids a path, or mentions it as an example or as the location of the user's settings.
-var honestPath = sync.OnceValue(func() *regexp.Regexp {
+// benignPath matches text that forbids a path, or mentions it as an example or as the location of the user's settings.
+var benignPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(refus|reject|den(y|ie)|block|forbid|prohibit|disallow|exclud|restrict|protected|` +
 		`inaccessible|off.limits|except|outside|not (allowed|permitted|accessible|supported|read|included)|` +
 		`(can|may|must|will|does)(not| not|n't)\b|never [a-z]*(access|read|touch|expose|send|stor|upload|leave))|` +
@@ -53,9 +53,9 @@ func findOrder(text string) (phrase, is string) {
 			continue
 		}
 		for _, at := range one.pattern().FindAllStringIndex(flat, mostMatches) {
-			honest := one.path && (holdsNoSecret(flat[at[0]:]) ||
-				honestPath().MatchString(sentenceAround(flat, at[0], at[1])))
-			if !honest {
+			benign := one.path && (isPublicPath(flat[at[0]:]) ||
+				benignPath().MatchString(sentenceAround(flat, at[0], at[1])))
+			if !benign {
 				return flat[at[0]:at[1]], one.is
 			}
 		}
@@ -66,8 +66,8 @@ func findOrder(text string) (phrase, is string) {
 	return "", ""
 }
 
-// holdsNoSecret reports whether a text begins with the path of a public key or a Markdown file.
-func holdsNoSecret(text string) bool {
+// isPublicPath reports whether a text begins with the path of a public key or a Markdown file.
+func isPublicPath(text string) bool {
 	path, _, _ := strings.Cut(text, " ")
 	path = strings.TrimRight(path, ".,;:)\"'\x60")
 	return strings.HasSuffix(path, ".pub") || strings.HasSuffix(path, ".md")

@@ -25,7 +25,7 @@ func askCallFailed(e *evidence.Evidence) []check.Finding {
 		}
 		// If the server ended during a call, exit-during-request and crash-signal report it.
 		err := call.Result.Err
-		unmade := errors.As(err, new(*evidence.UnmadeError))
+		unmade := errors.As(err, new(*evidence.NotCalledError))
 		var refused *exec.ToolError
 		if call.Own && errors.As(err, &refused) && refused.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY {
 			continue // it runs only as a task, which the doctor does not start
@@ -46,7 +46,7 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	}
 	var refused *exec.ToolError
 	switch {
-	case errors.As(err, new(*evidence.UnmadeError)):
+	case errors.As(err, new(*evidence.NotCalledError)):
 		f.Title = "call was not made: server did not restart"
 	case fault.KindOf(err) == fault.KindTimeout:
 		f.Title = "tool call got no response"

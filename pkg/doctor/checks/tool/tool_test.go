@@ -283,7 +283,7 @@ func FuzzLint(f *testing.F) {
 		other.Server.Name = "other"
 		fleet := &evidence.Fleet{
 			Servers: []*evidence.Evidence{e, other},
-			Pinned:  evidence.Pins{"files": {"probe": listing.Promises(definition)}},
+			Pinned:  evidence.Pins{"files": {"probe": listing.Contract(definition)}},
 		}
 		for _, result := range judge(fleet).Checks {
 			if result.Outcome == check.Broke {

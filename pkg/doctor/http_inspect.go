@@ -20,27 +20,27 @@ import (
 
 // Time limits for inspecting TLS, sockets and login metadata. Each login document has a shorter limit.
 const (
-	lookLimit  = 10 * time.Second
-	loginLimit = 30 * time.Second
+	inspectLimit = 10 * time.Second
+	loginLimit   = 30 * time.Second
 )
 
 // inspectSurroundings records TLS versions, network exposure and login metadata.
 func (o Options) inspectSurroundings(ctx context.Context, e *evidence.Evidence, address *url.URL) {
-	bounded, cancel := context.WithTimeout(ctx, lookLimit)
+	bounded, cancel := context.WithTimeout(ctx, inspectLimit)
 	defer cancel()
-	e.HTTP.TLS = lookTLS(bounded, address)
+	e.HTTP.TLS = inspectTLS(bounded, address)
 	if e.Unreached() {
 		return
 	}
 	e.HTTP.Exposed = o.exposedAddress(bounded, e, address)
 	login, end := context.WithTimeout(ctx, loginLimit)
 	defer end()
-	e.HTTP.Login = o.lookLogin(login, e)
+	e.HTTP.Login = o.inspectLogin(login, e)
 }
 
-// lookTLS performs TLS handshakes and sends nothing else. It returns nil if the server does not support TLS or is
+// inspectTLS performs TLS handshakes and sends nothing else. It returns nil if the server does not support TLS or is
 // behind a proxy.
-func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
+func inspectTLS(ctx context.Context, address *url.URL) *evidence.TLSInfo {
 	if address.Scheme != "https" {
 		return nil
 	}
@@ -51,7 +51,7 @@ func lookTLS(ctx context.Context, address *url.URL) *evidence.TLSLook {
 	if err != nil {
 		return nil
 	}
-	look := &evidence.TLSLook{State: state}
+	look := &evidence.TLSInfo{State: state}
 	if state.Version >= tls.VersionTLS12 {
 		if old, err := tlsHandshake(ctx, address, tls.VersionTLS11); err == nil {
 			look.Older = old.Version
@@ -179,7 +179,7 @@ func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr neti
 	if reply == nil {
 		return ""
 	}
-	asker.forget(ctx, reply)
+	asker.endSession(ctx, reply)
 	if reply.Status == http.StatusUnauthorized {
 		return evidence.Challenges(reply.Header)
 	}
@@ -200,9 +200,9 @@ func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundT
 	return asker
 }
 
-// lookLogin checks the documents that clients need to log in, if the server requires a login. If the entry's
+// inspectLogin checks the documents that clients need to log in, if the server requires a login. If the entry's
 // credentials were accepted, it first sends initialize without them to get a 401.
-func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fault {
+func (o Options) inspectLogin(ctx context.Context, e *evidence.Evidence) []auth.Fault {
 	base, err := mcphttp.NewBase(e.Launch, o.HTTP)
 	if err != nil {
 		return nil // the clean run reports this error
@@ -210,7 +210,7 @@ func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fau
 	defer base.CloseIdleConnections()
 	if e.Refusal() == nil && e.HasCredentials() {
 		asker := o.newUnauthenticatedProber(e, base)
-		asker.forget(ctx, asker.post(ctx, evidence.AskedBare, asker.initialize(), nil))
+		asker.endSession(ctx, asker.post(ctx, evidence.AskedBare, asker.initialize(), nil))
 	}
 	refusal := e.Refusal()
 	if refusal == nil {

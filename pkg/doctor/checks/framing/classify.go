@@ -39,7 +39,7 @@ const (
 )
 
 // check returns the check for a line. Explanations of the whole stream take precedence.
-func (s *sorter) check(one *unexpectedLine) string {
+func (s *classifier) check(one *unexpectedLine) string {
 	switch one.Class {
 	case wire.ClassText, wire.ClassSplit, wire.ClassGlued, wire.ClassBroken:
 		return cmp.Or(s.stream(one), s.text(one))
@@ -60,7 +60,7 @@ func (s *sorter) check(one *unexpectedLine) string {
 }
 
 // stream returns the check for a line of a stream with another encoding or framing.
-func (s *sorter) stream(one *unexpectedLine) string {
+func (s *classifier) stream(one *unexpectedLine) string {
 	switch {
 	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
 		return idUTF16
@@ -75,7 +75,7 @@ func (s *sorter) stream(one *unexpectedLine) string {
 }
 
 // text returns the check for text.
-func (s *sorter) text(one *unexpectedLine) string {
+func (s *classifier) text(one *unexpectedLine) string {
 	switch {
 	case one.Class == wire.ClassGlued && string(one.Text) == "\r":
 		return idCROnly
@@ -98,7 +98,7 @@ func (s *sorter) text(one *unexpectedLine) string {
 }
 
 // asks reports whether a line is a prompt, such as text without a newline, or part of its preceding lines.
-func (s *sorter) asks(one *unexpectedLine) bool {
+func (s *classifier) asks(one *unexpectedLine) bool {
 	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
 	return s.waits(one.PollutedLine) || leads && one.Line < s.question && s.question-one.Line <= maxQuestion
@@ -106,7 +106,7 @@ func (s *sorter) asks(one *unexpectedLine) bool {
 
 // byPhase returns the check for ordinary text by its phase. Text before the first response never belongs to the
 // shutdown, even if the server exited during its start.
-func (s *sorter) byPhase(one *unexpectedLine) string {
+func (s *classifier) byPhase(one *unexpectedLine) string {
 	if one.phase == wire.PhaseShutdown && s.said[string(one.Text)] {
 		one.phase = wire.PhaseIdle // it belongs to the last response, but came after stdin was closed
 	}
@@ -122,7 +122,7 @@ func (s *sorter) byPhase(one *unexpectedLine) string {
 }
 
 // ending returns the check for a line that does not end in a plain newline, or nothing if the stream explains it.
-func (s *sorter) ending(one *unexpectedLine) string {
+func (s *classifier) ending(one *unexpectedLine) string {
 	switch {
 	case s.contentLength, s.sse, s.utf16:
 		return ""
