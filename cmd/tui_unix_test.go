@@ -208,7 +208,7 @@ func TestTUICallsATool(t *testing.T) {
 	w.press("hällo wörld")
 	w.await("hällo wörld")
 	w.press("ctrl+r")
-	w.await("✓", "server__echo", "result")
+	w.await("result  [#1")
 	w.until("the answer", func(screen string) bool { return strings.Count(screen, "hällo wörld") == 2 })
 	for _, size := range [][2]int{{60, 20}, {40, 12}, {200, 50}} {
 		w.shown.Resize(size[0], size[1])
@@ -228,7 +228,7 @@ func TestTUITellsWhatIsNotLogged(t *testing.T) {
 		"--", "fakeserver", "--pids", "PIDS", "good")
 	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
-	w.await("✓", "result")
+	w.await("result  [#1")
 	w.press("4", "]", "]")
 	w.await("[log", "warn", "calls are not logged")
 	w.press("ctrl+c")
@@ -310,7 +310,7 @@ func TestTUIReadsAndGets(t *testing.T) {
 		w.press("1", "/", "test://text")
 		w.await("· A text", "test://text")
 		w.press("enter", "enter")
-		w.await("second line", "2 of 2")
+		w.await("second line", "result  [#1")
 		w.press("1", "u")
 		w.await("◉ A text", "subscribed, 1 update")
 		w.press("u")
@@ -379,7 +379,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 	w.press("ctrl+r")
 	w.await("server ✗ closed its stdout", "tools/call unanswered")
 	w.press("ctrl+r")
-	w.await("2 of 2", "R restarts the server")
+	w.await("#2", "R restarts the server")
 	if lives := w.servers(); len(lives) != 1 {
 		t.Errorf("the server has had %d processes", len(lives))
 	}
