@@ -224,7 +224,7 @@ const (
 func ShowEffects(o *streams.Streams, project *config.Project, known *trust.Grant) {
 	effects, said := project.Effects(), "came with this folder"
 	if known != nil {
-		effects, said = words.Diff(known.Effects, effects), "has changed since you trusted it"
+		effects, said = words.DiffLines(known.Effects, effects), "has changed since you trusted it"
 		slices.SortStableFunc(effects, func(x, y string) int {
 			return cmp.Compare(strings.Index("+- ", x[:1]), strings.Index("+- ", y[:1]))
 		})

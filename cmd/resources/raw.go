@@ -21,7 +21,6 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/words"
 )
@@ -140,7 +139,7 @@ func printFrame(o *streams.Streams, reply *protocol.Answer, failure error) error
 	frame = append(frame, '\n')
 	var err error
 	if o.Console.OutTTY {
-		err = render.EscapeJSON(o.Console.Out, frame)
+		err = rawjson.Escape(o.Console.Out, frame)
 	} else {
 		_, err = o.Console.Out.Write(frame)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
@@ -56,7 +57,7 @@ func shortLine(text string) string {
 // SafeJSON writes JSON for a terminal: it writes control characters and invisible text as \u escapes.
 type SafeJSON struct{ Out io.Writer }
 
-func (s SafeJSON) Write(p []byte) (int, error) { return len(p), render.EscapeJSON(s.Out, p) }
+func (s SafeJSON) Write(p []byte) (int, error) { return len(p), rawjson.Escape(s.Out, p) }
 
 // textHandler writes log records for people: "warning: text key=value", without
 // the times and quotes that slog's own text form has.

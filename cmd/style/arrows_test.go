@@ -19,8 +19,8 @@ func arrows(t *testing.T) map[string][]string {
 	table := map[string][]string{
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
-		"pkg/render":  {"pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/doctor":  {"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
+		"pkg/render":  {"pkg/contract", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/doctor":  {"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
@@ -38,6 +38,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/mask":    {"pkg/rawjson"},
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
+		"pkg/contract":   {"pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/cmdline":    {"pkg/fault", "pkg/words"},
 		"pkg/procs":      {"pkg/cmdline"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
@@ -57,8 +58,8 @@ func arrows(t *testing.T) map[string][]string {
 			"pkg/config",
 		},
 		"pkg/doctor/decode":   nil,
-		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
+		"pkg/doctor/evidence": {"pkg/contract", "pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
+		"pkg/doctor/listing":  {"pkg/contract", "pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
@@ -83,8 +84,8 @@ func arrows(t *testing.T) map[string][]string {
 		folder := "pkg/doctor/checks/" + family
 		table["pkg/doctor"] = append(table["pkg/doctor"], folder)
 		table[folder] = []string{
-			"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing",
-			"pkg/doctor/wire",
+			"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence",
+			"pkg/doctor/listing", "pkg/doctor/wire",
 			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/diagnose", "pkg/exec", "pkg/fault",
 			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/rules", "pkg/words",
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +18,18 @@ type Effect int
 
 // The effects, the worst last.
 const (
-	Added    Effect = iota // something was added, and what worked still works
-	Edited                 // a text changed, or its effect on values cannot be decided
-	Breaking               // values that were valid can be invalid now
+	Cosmetic   Effect = iota // only people and models notice it: a text changed
+	Compatible               // what worked still works
+	Breaking                 // what worked can fail now, or that cannot be decided
 )
+
+// String returns the effect as output has it.
+func (e Effect) String() string {
+	return [...]string{Cosmetic: "cosmetic", Compatible: "compatible", Breaking: "breaking"}[e]
+}
+
+// MarshalText writes the effect in JSON.
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // Use says who relies on a schema.
 type Use int
@@ -36,14 +45,16 @@ type Difference struct {
 	Pointer string
 	Effect  Effect
 	Text    string // "no longer accepts \"fr\""
+	// Before and Now are the values of a keyword that is compared as a whole; nil where it is missing.
+	Before, Now json.RawMessage
 }
 
 // The bounds of a comparison: schemas come from a server.
 const (
 	maxCompared    = 20_000 // pairs of schemas
-	maxDifferences = 200
-	shownValue     = 60  // bytes of a value in a text
-	shownText      = 160 // bytes of a description in a text
+	maxDifferences = 200    // of each effect
+	shownValue     = 60     // bytes of a value in a text
+	shownText      = 160    // bytes of a description in a text
 )
 
 // Compare returns the changes from one schema to another. The order of members, references and unused definitions do
@@ -51,8 +62,11 @@ const (
 func Compare(before, now *Document, pointer string, use Use) []Difference {
 	c := &comparison{use: use, budget: maxCompared, seen: make(map[[2]*Node]bool)}
 	c.schemas(pointer, before.Root(), now.Root())
-	if len(c.list) == 0 && canonical(before.raw) != canonical(now.raw) {
-		c.add(pointer, Edited, "is written differently")
+	switch {
+	case c.budget < 0 && canonical(before.raw) != canonical(now.raw):
+		c.add(pointer, Breaking, "is too large to compare completely")
+	case len(c.list) == 0 && canonical(before.raw) != canonical(now.raw):
+		c.add(pointer, Cosmetic, "is written differently")
 	}
 	return c.list
 }
@@ -61,21 +75,26 @@ func Compare(before, now *Document, pointer string, use Use) []Difference {
 type comparison struct {
 	use    Use
 	list   []Difference
+	count  [Breaking + 1]int // of each effect
 	budget int
 	seen   map[[2]*Node]bool
 }
 
 func (c *comparison) add(pointer string, effect Effect, format string, args ...any) {
-	if len(c.list) < maxDifferences {
-		c.list = append(c.list, Difference{pointer, effect, fmt.Sprintf(format, args...)})
+	c.append(Difference{Pointer: pointer, Effect: effect, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *comparison) append(d Difference) {
+	if c.count[d.Effect]++; c.count[d.Effect] <= maxDifferences {
+		c.list = append(c.list, d)
 	}
 }
 
 // narrowed returns the effect of allowing less than before.
-func (c *comparison) narrowed() Effect { return []Effect{Written: Breaking, Read: Added}[c.use] }
+func (c *comparison) narrowed() Effect { return []Effect{Written: Breaking, Read: Compatible}[c.use] }
 
 // widened returns the effect of allowing more than before.
-func (c *comparison) widened() Effect { return []Effect{Written: Added, Read: Breaking}[c.use] }
+func (c *comparison) widened() Effect { return []Effect{Written: Compatible, Read: Breaking}[c.use] }
 
 // schemas compares two schemas; a nil one allows everything.
 func (c *comparison) schemas(pointer string, before, now *Node) {
@@ -138,24 +157,29 @@ func (c *comparison) values(pointer string, was, is Parts) {
 	switch {
 	case before == nil && now == nil:
 	case before == nil:
-		c.add(pointer, c.narrowed(), "%s only %s now", verb, strings.Join(now, ", "))
+		c.add(pointer, c.narrowed(), "%s only %s now", verb, shownValues(now))
 	case now == nil:
-		c.add(pointer, c.widened(), "%s further values than %s now", verb, strings.Join(before, ", "))
+		c.add(pointer, c.widened(), "%s further values than %s now", verb, shownValues(before))
 	default:
 		if lost := without(before, now); len(lost) > 0 {
-			c.add(pointer, c.narrowed(), "no longer %s %s", verb, strings.Join(lost, ", "))
+			c.add(pointer, c.narrowed(), "no longer %s %s", verb, shownValues(lost))
 		}
 		if gained := without(now, before); len(gained) > 0 {
-			c.add(pointer, Added, "also %s %s", verb, strings.Join(gained, ", "))
+			c.add(pointer, c.widened(), "also %s %s", verb, shownValues(gained))
 		}
 	}
+}
+
+func shownValues(values []string) string {
+	shown := words.Texts(values, func(value string) string { return words.Clip(value, shownValue) })
+	return strings.Join(shown, ", ")
 }
 
 // allowedValues returns the listed values as text; nil if there is no list.
 func allowedValues(parts Parts) []string {
 	for _, part := range parts {
 		if values := ownOptions(part); values != nil {
-			return words.Texts(values, func(n *Node) string { return words.Clip(canonical(n.raw), shownValue) })
+			return words.Texts(values, func(n *Node) string { return canonical(n.raw) })
 		}
 	}
 	return nil
@@ -184,7 +208,7 @@ func (c *comparison) properties(pointer string, was, is Parts) {
 		case old == nil && required && requires:
 			c.add(place, c.narrowed(), "the new %s %s is required", noun, shown)
 		case old == nil && fresh != nil:
-			c.add(place, Added, "the %s %s is new", noun, shown)
+			c.add(place, Compatible, "the %s %s is new", noun, shown)
 		case requires && required:
 			c.add(place, c.narrowed(), "the %s %s is required now", noun, shown)
 		case requires:
@@ -211,11 +235,15 @@ func nodeNamed(properties []Property, name string) *Node {
 // below compares the schemas of elements and of properties that are not declared. A caller who uses only declared
 // properties is not affected if others are refused.
 func (c *comparison) below(pointer string, was, is Parts) {
-	c.schemas(pointer+"/items", was.first("items"), is.first("items"))
+	if before, now := was.first("items"), is.first("items"); before.IsArray() || now.IsArray() {
+		c.changed(pointer+"/items", "items", Breaking, before, now)
+	} else {
+		c.schemas(pointer+"/items", before, now)
+	}
 	before, now := was.first("additionalProperties"), is.first("additionalProperties")
 	place := pointer + "/additionalProperties"
 	if len(was.Properties()) > 0 && !before.Is("false") && now.Is("false") {
-		c.add(place, Edited, "undefined properties are no longer allowed")
+		c.add(place, Compatible, "undefined properties are no longer allowed")
 		return
 	}
 	c.schemas(place, before, now)
@@ -234,15 +262,11 @@ func (c *comparison) bounds(pointer string, was, is Parts) {
 		if strings.Contains(strings.ToLower(limit), "max") {
 			stricter = -stricter
 		}
-		effect := Edited // limits do not matter to readers of values
-		switch {
-		case c.use == Read:
-		case !hadOne || hasOne && stricter > 0:
+		effect := Compatible // limits do not matter to readers of values
+		if c.use == Written && (!hadOne || hasOne && stricter > 0) {
 			effect = Breaking
-		default:
-			effect = Added
 		}
-		c.add(pointer+"/"+limit, effect, "%s %s", limit, DescribeChange(before.Raw(), now.Raw()))
+		c.changed(pointer+"/"+limit, limit, effect, before, now)
 	}
 }
 
@@ -273,7 +297,7 @@ func (c *comparison) combinations(pointer string, was, is Parts) {
 				c.schemas(place+"/"+strconv.Itoa(i), before[i], now[i])
 			}
 		case len(before) == 0 || len(now) == 0:
-			c.add(place, Edited, "the alternatives changed")
+			c.regrouped(place, was, is)
 		default:
 			text := func(n *Node) string { return canonical(n.raw) }
 			for _, lost := range without(words.Texts(before, text), words.Texts(now, text)) {
@@ -286,33 +310,141 @@ func (c *comparison) combinations(pointer string, was, is Parts) {
 	}
 }
 
+// regrouped compares a schema that has alternatives on one side only: {"type": ["string", "null"]} means the same as
+// two alternatives.
+func (c *comparison) regrouped(place string, was, is Parts) {
+	before, now := branches(was), branches(is)
+	lost, gained := without(before, now), without(now, before)
+	switch {
+	case before == nil || now == nil || len(lost) > 0 && len(gained) > 0:
+		c.add(place, Breaking, "the alternatives changed")
+	case len(lost) > 0:
+		c.add(place, c.narrowed(), "the alternative %s is gone", words.Clip(strings.Join(lost, ", "), shownText))
+	case len(gained) > 0:
+		c.add(place, c.widened(), "the alternative %s is new", words.Clip(strings.Join(gained, ", "), shownText))
+	default:
+		c.add(place, Cosmetic, "the alternatives are written differently")
+	}
+}
+
+// branches returns the alternatives of a schema as text, without titles and the like: those that it lists, or one for
+// each of its types. It returns nil for a schema of several parts.
+func branches(parts Parts) (list []string) {
+	if len(parts) != 1 {
+		return nil
+	}
+	whole, err := rawjson.Decode(parts[0].raw)
+	schema, is := whole.(map[string]any)
+	if err != nil || !is {
+		return nil
+	}
+	bare := func(value any) string {
+		if one, is := value.(map[string]any); is {
+			maps.DeleteFunc(one, func(name string, _ any) bool { return slices.Contains(annotations(), name) })
+		}
+		text, _ := rawjson.Marshal(value) // it was decoded from JSON
+		return string(text)
+	}
+	for _, keyword := range combinations() {
+		if alternatives, is := schema[keyword].([]any); is && len(alternatives) > 0 {
+			delete(schema, keyword)
+			if others := bare(schema); others != "{}" {
+				return nil
+			}
+			return words.Texts(alternatives, bare)
+		}
+	}
+	types, several := schema["type"].([]any)
+	if !several {
+		return []string{bare(schema)}
+	}
+	for _, one := range types {
+		schema["type"] = one
+		list = append(list, bare(schema))
+	}
+	return list
+}
+
+// annotations are the keywords that describe values and restrict none.
+func annotations() []string {
+	return []string{"title", "description", "default", "example", "examples", "deprecated", "$comment"}
+}
+
 // others compares all other keywords by their text.
 func (c *comparison) others(pointer string, was, is Parts) {
 	compared := slices.Concat(limits(), combinations(), referenceKeywords(), []string{
-		"type", "nullable", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf",
+		"type", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf",
 		"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "$comment",
 	})
 	var names []string
 	for _, part := range slices.Concat(was, is) {
 		for _, name := range words.Texts(part.Members(), func(m Member) string { return m.Name }) {
-			if !slices.Contains(compared, name) && !slices.Contains(names, name) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	for _, name := range names {
 		before, now := was.first(name), is.first(name)
-		change := DescribeChange(before.Raw(), now.Raw())
-		if change == "" {
+		place := pointer + rawjson.Pointer(name)
+		if restricts := c.effect(name, before, now) > Cosmetic || slices.Contains(limits(), name); restricts &&
+			before.Equal(now) && !slices.Equal(was.every(name), is.every(name)) {
+			c.add(place, Breaking, "%s changed in one of several parts", words.Clip(name, shownValue))
+		}
+		if slices.Contains(compared, name) {
 			continue
 		}
-		effect := Edited
-		if name == "pattern" && before == nil {
-			effect = c.narrowed()
-		}
-		place := pointer + rawjson.Pointer(name)
-		c.add(place, effect, "%s %s", words.Clip(name, shownValue), change)
+		c.changed(place, name, c.effect(name, before, now), before, now)
 	}
+}
+
+// every returns the values of a keyword in all parts, as sorted text.
+func (parts Parts) every(keyword string) (values []string) {
+	for _, part := range parts {
+		if value := part.Get(keyword); value != nil {
+			values = append(values, canonical(value.Raw()))
+		}
+	}
+	slices.Sort(values)
+	return values
+}
+
+// changed adds the change of a keyword's value, if it changed.
+func (c *comparison) changed(place, name string, effect Effect, before, now *Node) {
+	if change := DescribeChange(before.Raw(), now.Raw()); change != "" {
+		text := words.Clip(name, shownValue) + " " + change
+		c.append(Difference{place, effect, text, before.Raw(), now.Raw()})
+	}
+}
+
+// effect returns the effect of another value of a keyword. Whether a pattern or a condition became stricter is not
+// decided.
+func (c *comparison) effect(name string, before, now *Node) Effect {
+	switch name {
+	case "pattern", "format", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "propertyNames",
+		"dependentRequired":
+		if c.use == Read { // as for limits
+			return Compatible
+		}
+	case "default":
+		return Compatible
+	case "nullable": // of OpenAPI
+		if before.Is("true") {
+			return c.narrowed()
+		}
+		return c.widened()
+	case "not", "if", "then", "else", "prefixItems", "additionalItems", "unevaluatedItems", "patternProperties",
+		"unevaluatedProperties", "dependentSchemas", "dependencies", "contentEncoding", "contentMediaType":
+	default:
+		return Cosmetic
+	}
+	switch {
+	case before == nil:
+		return c.narrowed()
+	case now == nil:
+		return c.widened()
+	}
+	return Breaking
 }
 
 // DescribeChange says how a value changed, empty if it did not: `was 1, and is 2 now`. A missing value is nil. Of long

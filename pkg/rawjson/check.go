@@ -25,17 +25,28 @@ const (
 // read differently: a name twice in one object (the reader decides which value wins), invalid UTF-8,
 // numbers that are too large for machines, nesting deeper than MaxDepth.
 func Check(text []byte) error {
+	_, err := CheckAt(text)
+	return err
+}
+
+// CheckAt is Check, and returns the offset of what it rejects.
+func CheckAt(text []byte) (offset int, err error) {
 	if at := InvalidUTF8(text); at >= 0 {
-		return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
+		return at, fmt.Errorf("not valid UTF-8 at byte %d", at+1)
 	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
-		return errors.New("empty where JSON is expected")
+		return 0, errors.New("empty where JSON is expected")
 	case !json.Valid(text):
-		return NotJSON(text)
+		err := NotJSON(text)
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			offset = max(0, int(syntax.Offset)-1)
+		}
+		return offset, err
 	}
 	checker := jsonChecker{text: text}
-	return checker.check()
+	err = checker.check()
+	return checker.at, err
 }
 
 // InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolx/pkg/words"
 )
 
 // Safe makes untrusted text safe for one line of a terminal: it escapes characters that control the terminal or make
@@ -62,7 +64,7 @@ func (c *cleaner) step() {
 		c.replace("\n", len("\r\n"))
 	case r < ' ' || r == 0x7f:
 		c.replace(control(r), size)
-	case isTag(r):
+	case words.IsTag(r):
 		c.tags()
 	case c.shown(r, size):
 		c.keep(r, size)
@@ -124,19 +126,9 @@ func (c *cleaner) shown(r rune, size int) bool {
 	case unicode.Is(unicode.Variation_Selector, r):
 		return c.selects(r)
 	case unicode.In(r, unicode.Mn, unicode.Me):
-		return c.marks < maxMarks && !invisible(r)
+		return c.marks < maxMarks && !words.Invisible(r)
 	}
-	return !invisible(r)
-}
-
-// invisible reports whether r is invisible or changes the display of its neighbours. Number signs of Arabic and its
-// relatives are format characters by category only: they are visible.
-func invisible(r rune) bool {
-	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
-		return false
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
+	return !words.Invisible(r)
 }
 
 // joins reports whether a joiner between these two belongs to the spelling of a word, for example in
@@ -146,7 +138,7 @@ func joins(previous, next rune) bool {
 }
 
 func inJoiningScript(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Mn, unicode.Mc) && !invisible(r) && unicode.In(r,
+	return unicode.In(r, unicode.L, unicode.Mn, unicode.Mc) && !words.Invisible(r) && unicode.In(r,
 		unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko,
 		unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
 		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
@@ -173,15 +165,13 @@ func (c *cleaner) selects(r rune) bool {
 	return r <= '\u180f' && unicode.Is(unicode.Mongolian, c.previous) && unicode.IsLetter(c.previous)
 }
 
-func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
-
 // tags replaces consecutive tag characters by the ASCII text that they represent.
 func (c *cleaner) tags() {
 	var shown strings.Builder
 	size := 0
 	for at := c.at; at < len(c.text); {
 		r, n := utf8.DecodeRuneInString(c.text[at:])
-		if !isTag(r) {
+		if !words.IsTag(r) {
 			break
 		}
 		if mirrored := r - 0xe0000; mirrored >= ' ' && mirrored < 0x7f {

@@ -4,49 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"unicode"
-	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
-
-// EscapeJSON writes JSON for a terminal: inside strings, it escapes what Safe escapes as \uXXXX, so that the JSON has
-// the same meaning.
-func EscapeJSON(out io.Writer, text []byte) error {
-	done := 0
-	for at := 0; at < len(text); {
-		if b := text[at]; b < utf8.RuneSelf && b != 0x7f {
-			at++
-			continue
-		}
-		r, size := utf8.DecodeRune(text[at:])
-		if !escapedInJSON(r) && (r != utf8.RuneError || size != 1) {
-			at += size
-			continue
-		}
-		if _, err := fmt.Fprintf(out, "%s%s", text[done:at], jsonEscape(r)); err != nil {
-			return err
-		}
-		at += size
-		done = at
-	}
-	_, err := out.Write(text[done:])
-	return err
-}
-
-// escapedInJSON is stricter than Safe: JSON shows values exactly, so it also escapes joiners and selectors.
-func escapedInJSON(r rune) bool {
-	return invisible(r) || r == 0x7f || isTag(r) || unicode.Is(unicode.Variation_Selector, r)
-}
-
-// jsonEscape writes r as JSON does, with a surrogate pair beyond the basic plane.
-func jsonEscape(r rune) string {
-	if r > 0xffff {
-		r -= 0x10000
-		return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-	}
-	return fmt.Sprintf(`\u%04x`, r)
-}
 
 // Document writes JSON from toolx: indented and safe on a terminal, on one line elsewhere. It writes other text (a
 // prompt) unchanged, or safe on a terminal, with a newline at its end.
@@ -93,7 +54,7 @@ func WriteJSONLine(out *bufio.Writer, text []byte, screen Screen) error {
 
 func writeExactJSON(out *bufio.Writer, text []byte, screen Screen) error {
 	if screen.TTY {
-		return EscapeJSON(out, text)
+		return rawjson.Escape(out, text)
 	}
 	_, err := out.Write(text)
 	return err

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -220,69 +219,3 @@ func bounds(s *jsonschema.Shape) string {
 
 // option returns one value of an enum.
 func option(o jsonschema.Option) string { return compact(o.Raw) }
-
-// ToolChanges returns lines with the changes of a server's tools: "+" and the name of a new tool, "-" for a removed
-// one, "~" for a changed one, followed by its added and removed lines. The lines are safe for a terminal.
-func ToolChanges(before, now []*exec.Tool) []string {
-	var lines []string
-	named := func(list []*exec.Tool, name string) *exec.Tool {
-		if at := slices.IndexFunc(list, func(t *exec.Tool) bool { return t.Plain == name }); at >= 0 {
-			return list[at]
-		}
-		return nil
-	}
-	for _, tool := range now {
-		was := named(before, tool.Plain)
-		if was == nil {
-			lines = append(lines, "+ "+Safe(tool.Plain))
-			continue
-		}
-		old, lately := toolLines(was), toolLines(tool)
-		if slices.Equal(old, lately) {
-			continue
-		}
-		lines = append(lines, "~ "+Safe(tool.Plain))
-		for _, line := range words.Diff(old, lately) {
-			if !strings.HasPrefix(line, "  ") {
-				lines = append(lines, "    "+line)
-			}
-		}
-	}
-	for _, tool := range before {
-		if named(now, tool.Plain) == nil {
-			lines = append(lines, "- "+Safe(tool.Plain))
-		}
-	}
-	return lines
-}
-
-// toolLines describes a tool in lines for a comparison: its description, its badges, each parameter, and each field of
-// its result. They are safe for a terminal.
-func toolLines(tool *exec.Tool) []string {
-	lines := []string{"description: " + Safe(tool.Description)}
-	if badges := Badges(tool); len(badges) > 0 {
-		lines = append(lines, strings.Join(badges, ", "))
-	}
-	section := func(mark string, rows []parameterRow) {
-		path := []string{mark}
-		for _, row := range rows {
-			name := strings.TrimLeft(row.name, " ")
-			path = append(path[:1+(len(row.name)-len(name))/len("  ")], name)
-			line := strings.Join(path, ".") + ": " + row.kind
-			if row.required {
-				line += ", required"
-			}
-			for _, part := range []string{row.bounds, Safe(row.description)} {
-				if part != "" {
-					line += "; " + part
-				}
-			}
-			lines = append(lines, line)
-		}
-	}
-	section("parameter", parameterRows(tool.Input()))
-	if len(tool.OutputSchema) > 0 {
-		section("result", parameterRows(tool.Output()))
-	}
-	return lines
-}

@@ -107,8 +107,8 @@ func TestDevelop(t *testing.T) {
 	changed := tool(`{"name":"get","description":"Gets it quickly.",
 "inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`)
 	save(nil, changed, tool(`{"name":"put","inputSchema":{"type":"object"}}`))
-	d.shows("changes at 12:00:00", "~ get", "+ description: Gets it quickly.", "- description: Gets it.", "+ put",
-		"- wipe")
+	d.shows("changes at 12:00:00", "~ get", "cosmetic    /description: Gets [-it.-]{+it quickly.+}",
+		"compatible  /inputSchema/properties/n: the parameter n is new", "+ put", "- wipe")
 	if examined.Load() != 1 || calls.Load() != 0 {
 		t.Errorf("%d examinations and %d calls, want 1 and none", examined.Load(), calls.Load())
 	}

@@ -3,7 +3,6 @@ package words
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -193,21 +192,11 @@ func FirstTexts[T any](list []T, nouns string, text func(T) string) []string {
 	return append(Texts(list[:min(len(list), MaxNamed)], text), andMore(len(list), nouns)...)
 }
 
-// Diff returns the lines of now with a prefix: "+ " for new lines, "  " for unchanged ones; then the removed lines of
-// before with "- ".
-func Diff(before, now []string) []string {
-	var lines []string
-	for _, line := range now {
-		mark := "+ "
-		if slices.Contains(before, line) {
-			mark = "  "
-		}
-		lines = append(lines, mark+line)
+// Grouped formats a number with commas: "12,300".
+func Grouped(n int) string {
+	digits := fmt.Sprint(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
 	}
-	for _, line := range before {
-		if !slices.Contains(now, line) {
-			lines = append(lines, "- "+line)
-		}
-	}
-	return lines
+	return digits
 }

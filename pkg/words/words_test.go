@@ -2,6 +2,7 @@ package words
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -67,8 +68,23 @@ func TestNearest(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	got := Diff([]string{"a", "b"}, []string{"b", "c"})
-	if want := []string{"  b", "+ c", "- a"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	for _, test := range []struct{ before, now, want string }{
+		{"a b", "b c", "- a|  b|+ c"},
+		{"", "a b", "+ a|+ b"},
+		{"a b", "", "- a|- b"},
+		{"a a b", "a b", "  a|- a|  b"}, // a line that is there twice
+		{"a b c d", "a x c y d", "  a|- b|+ x|  c|+ y|  d"},
+		{"a b", "b a", "- a|  b|+ a"},
+	} {
+		got := strings.Join(DiffLines(strings.Fields(test.before), strings.Fields(test.now)), "|")
+		if got != test.want {
+			t.Errorf("from %q to %q: %s, want %s", test.before, test.now, got, test.want)
+		}
+	}
+	// Of lists that are too long to compare, everything between the first and the last difference is replaced.
+	long := slices.Repeat([]string{"x"}, 3000)
+	edits := Diff(slices.Concat([]string{"same", "a"}, long), slices.Concat([]string{"same"}, long, []string{"b"}))
+	if len(edits) != 3 || len(edits[1].Texts) != 3001 || len(edits[2].Texts) != 3001 {
+		t.Errorf("%d edits", len(edits))
 	}
 }

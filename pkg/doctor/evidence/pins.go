@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"toolx/pkg/contract"
 )
 
 // Pins are reviewed tool definitions, by server and plain name.
-type Pins map[string]map[string]json.RawMessage
+type Pins map[string]contract.Definitions
 
 // MarshalYAML writes each definition as indented JSON text, which keeps all digits and gives readable diffs.
 func (p Pins) MarshalYAML() (any, error) {
@@ -33,7 +35,7 @@ func (p *Pins) UnmarshalYAML(decode func(any) error) error {
 	}
 	*p = make(Pins, len(text))
 	for server, tools := range text {
-		(*p)[server] = make(map[string]json.RawMessage, len(tools))
+		(*p)[server] = make(contract.Definitions, len(tools))
 		for name, definition := range tools {
 			(*p)[server][name] = json.RawMessage(definition)
 		}

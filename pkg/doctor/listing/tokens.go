@@ -1,12 +1,10 @@
 package listing
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 )
@@ -18,19 +16,6 @@ const (
 	ManyToolTokens = 2_000  // of one tool
 	ManyTools      = 40     // Cursor's limit, over all servers
 )
-
-// bytesPerToken was measured on compact tool definitions with Qwen3's tokenizer: 4.0 to 4.2 in every provider's format.
-const bytesPerToken = 4.1
-
-// tokens estimates how many tokens a definition takes.
-func tokens(definition json.RawMessage) int {
-	var compact bytes.Buffer
-	size := len(definition)
-	if json.Compact(&compact, definition) == nil {
-		size = compact.Len()
-	}
-	return int(float64(size)/bytesPerToken + 0.5)
-}
 
 // Cost is a tool with its token count.
 type Cost struct {
@@ -48,7 +33,7 @@ type costs struct {
 func Costs(e *evidence.Evidence) (list []Cost, total int) {
 	all := evidence.Once(&e.Kept, func() (all costs) {
 		for _, d := range Read(e).Tools {
-			one := Cost{d, tokens(d.Raw)}
+			one := Cost{d, contract.Tokens(d.Raw)}
 			all.list = append(all.list, one)
 			all.total += one.Tokens
 		}
@@ -65,13 +50,4 @@ func LengthSeverity(e *evidence.Evidence) check.Severity {
 		return check.Info
 	}
 	return check.Warning
-}
-
-// Grouped formats a number with commas: "12,300".
-func Grouped(n int) string {
-	digits := fmt.Sprint(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

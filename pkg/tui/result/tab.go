@@ -134,7 +134,7 @@ func jsonTab(name string, value json.RawMessage) *tab {
 // newRaw shows JSON byte for byte: lines are broken only at the width.
 func newRaw(theme *pane.Theme, raw json.RawMessage) pane.Pane {
 	var begin strings.Builder
-	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder does not fail
+	_ = rawjson.Escape(&begin, raw[:min(len(raw), maxText)]) // a builder does not fail
 	if len(raw) > maxText {
 		begin.WriteString("\n\n" + cutRemark(maxText, len(raw)))
 	}
@@ -187,7 +187,7 @@ func rawTab(result *exec.Result) *tab {
 		open:      func(theme *pane.Theme) pane.Pane { return newRaw(theme, raw) },
 		write: func(out io.Writer, safe bool) error {
 			if safe {
-				return render.EscapeJSON(out, raw)
+				return rawjson.Escape(out, raw)
 			}
 			_, err := out.Write(raw)
 			return err

@@ -85,12 +85,12 @@ func askTokensAllServers(fleet *evidence.Fleet) []check.Finding {
 		_, total := listing.Costs(e)
 		return total
 	}
-	total, list := largest(fleet, cost, listing.Grouped)
+	total, list := largest(fleet, cost, words.Grouped)
 	if list == "" {
 		return nil
 	}
 	f := check.At(&evidence.Where{Method: "tools/list"}, "%s", list)
-	f.Title = fmt.Sprintf("tools of %d servers use about %s tokens", len(ready(fleet)), listing.Grouped(total))
+	f.Title = fmt.Sprintf("tools of %d servers use about %s tokens", len(ready(fleet)), words.Grouped(total))
 	if total > listing.ManyTokens {
 		f.Severity = check.Warning
 	}

@@ -2,10 +2,9 @@ package security
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
@@ -38,52 +37,47 @@ func listed(e *evidence.Evidence) bool {
 }
 
 // driftOf returns the first differences of each kind from the pinned definitions.
-func driftOf(e *evidence.Evidence, pinned map[string]json.RawMessage) []check.Finding {
-	var added, edited, broken, removed []check.Finding
-	seen := make(map[string]bool)
+func driftOf(e *evidence.Evidence, pinned contract.Definitions) []check.Finding {
+	listed, now := make(map[string]*listing.Definition), make(contract.Definitions)
 	for _, d := range listing.Read(e).Tools {
-		if d.Name == "" || seen[d.Name] {
-			continue
-		}
-		seen[d.Name] = true
-		before, known := pinned[d.Name]
-		if !known {
-			added = append(added, drift(d.Finding("", "the tool is new"), jsonschema.Added))
-			continue
-		}
-		for _, change := range listing.Changes(before, d.Raw) {
-			f := drift(d.Finding(change.Pointer, "%s", change.Text), change.Effect)
-			switch change.Effect {
-			case jsonschema.Added:
-				added = append(added, f)
-			case jsonschema.Edited:
-				edited = append(edited, f)
-			default:
-				broken = append(broken, f)
-			}
+		if d.Name != "" && listed[d.Name] == nil {
+			listed[d.Name], now[d.Name] = d, d.Raw
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(pinned)) {
-		if !seen[name] && complete(e) {
-			where := &evidence.Where{Run: "clean", Method: "tools/list", Tool: name}
+	var removed, broken, edited, added []check.Finding
+	for _, change := range contract.CompareDefinitions(contract.Tool, pinned, now) {
+		d := listed[change.Name]
+		switch {
+		case d == nil && complete(e):
+			where := &evidence.Where{Run: "clean", Method: "tools/list", Tool: change.Name}
 			f := check.At(where, "no longer listed")
 			f.Severity, f.Title = check.Error, "pinned tool was removed"
 			removed = append(removed, f)
+		case d == nil:
+		case change.Added():
+			f := d.Finding("", "the tool is new")
+			added = append(added, drift(f, check.Info, titleAdded))
+		case change.Pointer == "/_meta": // what it is for, only the server knows
+		case change.Effect == jsonschema.Breaking:
+			f := d.Finding(change.Pointer, "%s", change.Text)
+			broken = append(broken, drift(f, check.Error, "a pinned tool changed incompatibly"))
+		case change.Effect == jsonschema.Cosmetic, change.Before != nil && change.After != nil:
+			// A text tells models what to do.
+			f := d.Finding(change.Pointer, "%s", change.Text)
+			edited = append(edited, drift(f, check.Warning, "a pinned tool changed"))
+		default:
+			f := d.Finding(change.Pointer, "%s", change.Text)
+			added = append(added, drift(f, check.Info, titleAdded))
 		}
 	}
 	return slices.Concat(check.Capped(removed), check.Capped(broken), check.Capped(edited), check.Capped(added))
 }
 
+const titleAdded = "a tool or parameter is new since definitions were pinned"
+
 // drift sets the severity and title of a finding about a change.
-func drift(f check.Finding, effect jsonschema.Effect) check.Finding {
-	f.Severity = []check.Severity{
-		jsonschema.Added: check.Info, jsonschema.Edited: check.Warning, jsonschema.Breaking: check.Error,
-	}[effect]
-	f.Title = []string{
-		jsonschema.Added:    "a tool or parameter is new since definitions were pinned",
-		jsonschema.Edited:   "a pinned tool changed",
-		jsonschema.Breaking: "a pinned tool changed incompatibly",
-	}[effect]
+func drift(f check.Finding, severity check.Severity, title string) check.Finding {
+	f.Severity, f.Title = severity, title
 	return f
 }
 

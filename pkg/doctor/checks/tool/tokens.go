@@ -25,8 +25,8 @@ func askTokensTool(e *evidence.Evidence) []check.Finding {
 	for _, one := range list {
 		if one.Tokens > listing.ManyToolTokens {
 			found = append(found, one.D.Finding("", "about %s tokens (%s); over %s is much",
-				listing.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))),
-				listing.Grouped(listing.ManyToolTokens)))
+				words.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))),
+				words.Grouped(listing.ManyToolTokens)))
 		}
 	}
 	return lengths(e, check.Capped(found))
@@ -40,10 +40,10 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	}
 	var dear []string
 	for _, one := range list[:min(len(list), 5)] {
-		dear = append(dear, fmt.Sprintf("%s %s", one.D.Label(), listing.Grouped(one.Tokens)))
+		dear = append(dear, fmt.Sprintf("%s %s", one.D.Label(), words.Grouped(one.Tokens)))
 	}
 	f := check.At(&evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
-		"about %s tokens (%s) for %s; most: %s", listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)),
+		"about %s tokens (%s) for %s; most: %s", words.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)),
 		words.Count(len(list), "tool"), strings.Join(dear, ", "))
 	if unread := listing.Read(e).Unread; unread > 0 {
 		f.Evidence += fmt.Sprintf("; toolx did not read %s more",
