@@ -74,10 +74,10 @@ The default provider is Ollama on this machine:
 
 Tool failures are reported to the model and do not change the exit code.
 
-Exit codes: 0 answered, 2 wrong usage, or a model that is unknown or cannot call tools, 3
-the key is missing or refused, 4 the provider or a server could not be reached, 5 the
-model refused or did not finish, 6 its answer was cut off, 124 it stopped responding, 130
-interrupted.`,
+Exit codes: 0 answered, 2 wrong usage, or a model that is unknown or cannot call tools,
+3 the key is missing or refused, 4 the provider or a server could not be reached, 5 the
+model refused or did not finish, 6 the answer was cut off, 124 the provider stopped
+responding, 130 interrupted.`,
 		Example: `  toolx ask "turn on switch one"
   toolx ask "which rooms are too warm?" --provider anthropic --tools 'zwave__*'
   toolx ask "what can you do?" --dry-run -- npx -y @modelcontextprotocol/server-everything

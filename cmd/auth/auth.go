@@ -72,7 +72,7 @@ open the printed address in a browser on any machine, and paste the address that
 browser shows at the end. Client credentials need no browser.
 
 Exit codes: 0 logged in, or the server needs no login; 2 wrong usage or config, 3 the
-login was refused or needs a terminal, 4 not reached, 130 interrupted.`,
+login was refused or needs a terminal, 4 the server could not be reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login github --scope repo
   toolx auth login --no-browser https://host/mcp`,

@@ -35,9 +35,9 @@ func newAuthStatusCommand(f *factory.Factory, run cli.RunFunc[statusOptions]) *c
 		Use:   "status [SERVER…]",
 		Short: "Show logins",
 		Long: `Show the login of each server with an address: state, issuer, scopes, expiry, and where
-its tokens are stored; then logins to addresses that no config has, and login files that
-cannot be read. toolx sends nothing and runs no headersCommand. In a pipe each server is
-a line of six tab-separated fields.
+its tokens are stored; then logins to addresses that are not in the config, and
+unreadable login files. toolx makes no requests and does not run headersCommand. In a
+pipe, each server is a line of six tab-separated fields.
 
 Exit codes: 0 shown, 2 wrong usage or config, 3 a named server has no login.`,
 		Example: `  toolx auth status

@@ -61,8 +61,8 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --format F [FILE|-] [PATTERN…] [-- COMMAND…]",
 		Short: "Convert tool definitions between formats",
-		Long: `Convert tool definitions to the format of a provider's API. Whatever the format cannot
-express is reported on stderr, one line for each loss.
+		Long: `Convert tool definitions to the format of a provider's API. Losses, which are what the
+format cannot express, are reported on stderr, one per line.
 
 Tools come from a FILE, from standard input (- or a pipe), or otherwise from all
 configured servers and the config. toolx detects the format of a FILE. A PATTERN is a
@@ -70,8 +70,8 @@ server's name, a glob, or part of a name or description, as for list.
 
 ` + cli.WrapHelp("Formats: "+convert.Join(convert.Formats())+".") + `
 
-Exit codes: 0 success, 2 wrong usage, input that cannot be read, or no tool that the
-format can express; with --strict also if anything was lost. 4 if no server answered.`,
+Exit codes: 0 success, 2 wrong usage, unreadable input, no tool that the format can
+express, or a loss with --strict, 4 no server responded.`,
 		Example: `  toolx convert --format qwen
   toolx convert --format gemini tools.json --strict
   toolx convert --format anthropic 'zwave__*' --names names.json > tools.json

@@ -65,7 +65,7 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Long: `Find out why MCP servers fail, and how to fix them.
 
 The doctor starts each server twice: first like any client, then with the first
-message of the other protocol era, hostile input and a signal. It calls only the tools
+message of the other protocol era, invalid input and a signal. It calls only the tools
 that --call names; --call safe calls the read-only ones. A server over HTTP (--url) gets
 a session and raw requests instead. Without arguments, the doctor examines the config
 and all of its servers.

@@ -2,8 +2,10 @@
 package help
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,7 +148,7 @@ func ofRoot(root *cobra.Command) string {
 
 // ofCommand returns the help of one command: its own flags, examples and exit codes.
 func ofCommand(cmd *cobra.Command) string {
-	long, codes, _ := strings.Cut(cmd.Long, "Exit codes: ")
+	long, _, _ := strings.Cut(cmd.Long, "Exit codes: ")
 	if long = strings.TrimSpace(long); long == "" {
 		long = cmd.Short + "."
 	}
@@ -166,10 +168,21 @@ func ofCommand(cmd *cobra.Command) string {
 	if cmd.Example != "" {
 		parts = append(parts, "Examples:\n"+cmd.Example)
 	}
-	if codes != "" {
-		parts = append(parts, cli.WrapHelp("Exit codes: "+codes))
+	if codes := exitCodesIn(cmd.Long); len(codes) > 0 {
+		parts = append(parts, "Exit codes:"+listed(codes))
 	}
 	return strings.Join(append(parts, "Common flags: toolx help flags"), "\n\n") + "\n"
+}
+
+// listed returns exit codes with their meanings in ascending order, one per line.
+func listed(codes map[string]string) string {
+	ascending := func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
+	var lines strings.Builder
+	for _, code := range slices.SortedFunc(maps.Keys(codes), ascending) {
+		meaning := strings.ReplaceAll(cli.WrapHelp(codes[code]), "\n", "\n       ")
+		fmt.Fprintf(&lines, "\n  %-4s %s", code, meaning)
+	}
+	return lines.String()
 }
 
 // ownFlags returns the flags of a command alone, without --help.

@@ -32,7 +32,7 @@ import (
 	"toolx/pkg/words"
 )
 
-const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; rerun has those of toolx call.`
+const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call.`
 
 // New returns the command history; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[listOptions]) *cobra.Command {
@@ -206,8 +206,8 @@ func newHistoryShowCommand(f *factory.Factory, run cli.RunFunc[oneOptions]) *cob
 	cmd := &cobra.Command{
 		Use:   "show N",
 		Short: "Show a logged call with its arguments and result",
-		Long: `Show a logged call: when and how it was made, its arguments, and its result or error
-as far as the log has them. Secrets are masked in the log.
+		Long: `Show a logged call: time, duration, origin, arguments, and result or error. Secrets are
+masked in the log.
 
 ` + historyExits,
 		Args: func(_ *cobra.Command, args []string) error { return o.take("show", args) },
@@ -258,7 +258,7 @@ func newHistoryClearCommand(f *factory.Factory, run cli.RunFunc[clearOptions]) *
 	return &cobra.Command{
 		Use:   "clear",
 		Short: "Remove all logged calls",
-		Long:  "Remove the execution log: all calls, with their arguments and results.\n\n" + historyExits,
+		Long:  "Delete the log of all calls, with their arguments and results.\n\n" + historyExits,
 		Args:  cli.NoArguments,
 		RunE:  cli.Run(&clearOptions{f.Out}, run),
 	}
@@ -292,9 +292,11 @@ func newHistoryRerunCommand(f *factory.Factory, run cli.RunFunc[rerunOptions]) *
 		Long: `Run a logged call again with the same arguments: a tool call, or a resource or prompt
 that was read. The new call is logged like any other.
 
-Its server is the one of that name in the current config, or the command line that the
-call was made with, which -- replaces; the log has no --cwd and --env. Arguments that
-the log masked or cut cannot be sent again.
+The server is the one with that name in the current config, or the command line of the
+logged call, unless -- gives another. The log does not contain --cwd and --env. A call
+whose arguments are masked or shortened in the log cannot be rerun.
+
+Other exit codes are those of toolx call.
 
 ` + historyExits,
 		Example: `  toolx history rerun 12

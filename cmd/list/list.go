@@ -70,7 +70,7 @@ tool matches, 4 no server answered; with --strict, any server did not.`,
 	o.guards.Declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
-	flags.BoolVar(&o.strict, "strict", false, "fail if any server does not answer")
+	flags.BoolVar(&o.strict, "strict", false, "fail if any server does not respond")
 	o.CacheFlags.Declare(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "compact")
 	return cmd

@@ -75,7 +75,7 @@ nothing matches, 4 no server answered; with --strict, any server did not.`,
 	o.answers.Declare(cmd.Flags())
 	o.CacheFlags.Declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if any server does not answer")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if any server does not respond")
 	return cmd
 }
 

@@ -58,12 +58,11 @@ unchanged. Messages are recovered from polluted lines; everything else on the se
 stdout goes to stderr after "toolx proxy:". In the client's config, put "toolx proxy --"
 before the server's command.
 
-toolx passes on stderr, standard input and signals, and exits with the server's code. A
-server that is still running 2 s after its standard input ended gets SIGTERM, then
-SIGKILL.
+toolx passes on stderr, standard input and signals, and exits with the server's code, or
+128 + N if signal N ended the server. A server that is still running 2 s after its
+standard input ended gets SIGTERM, then SIGKILL.
 
-Exit codes: the server's, 128 + N if signal N ended it; 2 for wrong usage or config, 4
-if it could not be started.`,
+Exit codes: 2 wrong usage or config, 4 the server could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/server.log zwave
   toolx list -- toolx proxy -- node server.js`,

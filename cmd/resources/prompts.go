@@ -42,7 +42,7 @@ type PromptOptions struct {
 // NewPrompts returns the command prompts.
 func NewPrompts(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "prompts VERB",
+		Use:   "prompts COMMAND",
 		Short: "List and get prompts",
 		Long: `List and get the prompts of servers: messages for a model, with arguments filled in.
 

@@ -41,7 +41,7 @@ the server could not be reached, 5 the server refused, 6 the server broke the pr
 // New returns the command resources.
 func New(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "resources VERB",
+		Use:   "resources COMMAND",
 		Short: "List, read, and watch resources",
 		Long: `List, read and watch the resources of servers: files, records, images. Each has a URI;
 a template describes many.
@@ -198,7 +198,7 @@ func newResourceSubscribeCommand(f *factory.Factory, run cli.RunFunc[watch.Optio
 		Use:   "subscribe URI… [-- COMMAND…]",
 		Short: "Print a line when a resource changes",
 		Long: `Subscribe to resources and print a line for each update, until Ctrl-C. A URI needs
-its server's name (server__URI) where there are several servers. toolx watch
+its server's name (server__URI) if there are several servers. toolx watch
 --resource prints other notifications too.
 
 ` + watch.WatchExits,

@@ -46,13 +46,15 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 server on standard input and output. Mocks can have a delay, an error or faults, to test
 how clients handle failures.
 
---http serves over streamable HTTP instead, until Ctrl-C: on this machine only unless
---allow-remote is given, and never to web pages from other sites. Clients need a token:
-that of TOOLX_SERVE_TOKEN or of the file of --token, otherwise a new one that toolx
-prints on stderr. --no-token accepts unauthenticated clients.
+--http serves over streamable HTTP until Ctrl-C: only on this machine unless
+--allow-remote is given, and not to web pages from other sites. Clients need a token,
+from TOOLX_SERVE_TOKEN or --token; otherwise toolx generates one and prints it on
+stderr. --no-token accepts unauthenticated clients.
 
-Exit codes: 0 standard input ended or Ctrl-C, 2 wrong config, or an address that cannot
-be used; a mock's crash fault exits with its own code.`,
+A mock's crash fault exits with the code in the config.
+
+Exit codes: 0 standard input ended or Ctrl-C, 2 wrong usage or config, or an address
+that cannot be used.`,
 		Example: `  toolx serve testdata/zwave.yaml
   toolx list -- toolx serve testdata/zwave.yaml
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,

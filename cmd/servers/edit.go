@@ -108,9 +108,11 @@ server is a command after --, or an address; --env, --cwd, -H, --cacert and --pr
 become part of the entry. ${VARIABLE} in a value is expanded when the server starts, so
 that the file needs no secrets.
 
-The entry is kept even if the server cannot be reached; the exit code then says so.
+The entry is kept even if the server cannot be reached.
 
-` + serversExits,
+Exit codes: 0 added, 2 wrong usage, or a file that cannot be changed, 3 authentication
+required, 4 the server could not be reached, 5 the server refused, 6 the server broke
+the protocol.`,
 		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   toolx servers add github https://api.example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
   toolx servers add db --project --env 'DSN=${DSN}' -- npx -y @bytebase/dbhub`,
@@ -362,7 +364,7 @@ func newServersEditCommand(f *factory.Factory, run cli.RunFunc[editOptions], edi
 	cmd := &cobra.Command{Use: edit.use, Short: edit.short, Example: edit.example}
 	renames := strings.HasPrefix(cmd.Use, "rename")
 	cmd.Long = cmd.Short + ". The rest of the file stays the same. If several\n" +
-		"files have a server of that name, choose one with --user, --project or --config.\n\n" + serversExits
+		"files have a server of that name, choose one with --user, --project or --config.\n\n" + editExits
 	cmd.ValidArgsFunction = complete.Servers(f.Tools, 1)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		want, fix := 1, "toolx servers "+cmd.Use

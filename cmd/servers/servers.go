@@ -2,8 +2,6 @@
 package servers
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
@@ -19,16 +17,16 @@ func New(f *factory.Factory, run cli.RunFunc[serversListOptions]) *cobra.Command
 		Short: "List, add, change, and export servers",
 		Long: `List the servers in all configs on this machine: toolx's own, and those of other
 clients such as Cursor, VS Code and Claude Desktop. Each row has a name, transport,
-state and place, and which other entries are for the same server. Nothing is started;
---connect connects to each server and shows what it offers. In a pipe, each server is a
-line of five tab-separated fields.
+state and place, and other entries for the same server. Nothing is started; --connect
+connects to each server and shows what it offers. In a pipe, each server is a line of
+five tab-separated fields.
 
 The subcommands edit config files and keep comments, order and spacing. They change
 your own config (--user), the folder's (--project), or that of --config. Without a
 flag, add writes to your own config, and the others change the file that has the server.
 
-Exit codes: 0 listed; 2 wrong usage; --connect: 4 no server answered, 2 none is trusted.
-Subcommands: ` + strings.TrimPrefix(serversExits, "Exit codes: "),
+Exit codes: 0 listed, 2 wrong usage, or --connect and no server is trusted, 4 --connect
+and no server responded.`,
 		Example: `  toolx servers
   toolx servers cursor vscode --connect
   toolx servers show cursor:files
@@ -60,7 +58,6 @@ func oneNamed(name *string) cobra.PositionalArgs {
 	}
 }
 
-// serversExits are the exit codes of commands that change a file.
-const serversExits = `Exit codes: 0 changed, or nothing to change; 2 wrong usage, no such server, or a file
-that cannot be changed; add: 3 authentication required, 4 not reached, 5 the server
-refused, 6 the server broke the protocol (the entry is kept).`
+// editExits are the exit codes of commands that change an entry.
+const editExits = `Exit codes: 0 changed, or nothing to change; 2 wrong usage, no such server, or a file
+that cannot be changed.`

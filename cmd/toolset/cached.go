@@ -41,7 +41,7 @@ type CacheFlags struct{ Cached, Refresh bool }
 func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Cached, "cached", false, "list from the catalogues, without starting or contacting servers")
-	flags.BoolVar(&f.Refresh, "refresh", false, "ignore the catalogues: list only what servers answer now")
+	flags.BoolVar(&f.Refresh, "refresh", false, "ignore the catalogues and ask the servers")
 	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 

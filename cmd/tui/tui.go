@@ -68,7 +68,7 @@ schemas, call tools and see results, timing and messages. On a terminal, toolx w
 command does the same. Press ? for the keys. Questions from servers open a dialog, unless
 a flag answers them.
 
-Exit codes: 0 you quit, 2 wrong usage or no terminal, 130 interrupted.`,
+Exit codes: 0 quit, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui
   toolx tui zwave
   toolx tui --dev -- node server.js
