@@ -189,7 +189,8 @@ screens: ## draw every screen in every theme into bin/screens, for review
 	  for f in bin/screens/*.svg; do rsvg-convert "$$f" -o "$${f%.svg}.png"; done; \
 	else echo "rsvg-convert (Debian: librsvg2-bin) makes PNGs of them"; fi
 
-docs: ## regenerate docs/checks/README.md, docs/config-keys.md and schema/shapes.json
+docs: ## regenerate docs/README.md, docs/checks/README.md, docs/config-keys.md and schema/shapes.json
+	$(GO) test ./cmd -run Index -update
 	$(GO) test ./pkg/doctor -run Pages -update
 	$(GO) test ./schema -run 'Keys|Shapes' -update
 

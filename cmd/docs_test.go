@@ -25,14 +25,10 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		wantFlag(t, "docs/flags.md", inherited, flag)
 	})
-	index := document(t, "docs/README.md")
 	for _, verb := range verbs(root) {
 		t.Run(verb.Name(), func(t *testing.T) {
 			path := "docs/" + verb.Name() + ".md"
 			page := document(t, path)
-			if !strings.Contains(index, "("+verb.Name()+".md)") {
-				t.Errorf("docs/README.md has no link to %s", path)
-			}
 			if synopsis := "toolx " + verb.Use; !strings.Contains(page, synopsis+"\n") {
 				t.Errorf("%s has no synopsis %q", path, synopsis)
 			}

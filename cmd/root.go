@@ -42,6 +42,7 @@ import (
 	"toolx/cmd/watch"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // Main runs toolx with the given arguments (without the program's name) and returns the exit code (docs/exit-codes.md).
@@ -192,7 +193,8 @@ func newRootCommand(f *factory.Factory, args ...string) *cobra.Command {
 	root.SetOut(f.Out.Console.Out)
 	root.SetErr(f.Out.Console.Err)
 	root.SetFlagErrorFunc(f.Corrector.FlagError)
-	root.SetHelpFunc(help.Show)
+	all := groups(f)
+	root.SetHelpFunc(help.Show(shownGroups(all)))
 	root.SetHelpCommand(help.New(f))
 	f.Flags.Declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
@@ -219,59 +221,91 @@ func newRootCommand(f *factory.Factory, args ...string) *cobra.Command {
 		f.Consent.Named = cli.ClientsNamed(cmd, args)
 		return f.Tools.Begin()
 	}
-	addVerbs(root, f, args)
+	addVerbs(root, all, args)
 	return root
 }
 
-// addVerbs adds every verb, in the order of the help; if the command line begins with the name of one, that one alone:
-// the flags of all take a twentieth of a short command.
-func addVerbs(root *cobra.Command, f *factory.Factory, args []string) {
+// addVerbs adds every verb; if the command line begins with the name of one, that one alone: the flags of all take a
+// twentieth of a short command.
+func addVerbs(root *cobra.Command, all []group, args []string) {
 	if len(args) > 2 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		args = args[1:]
 	}
-	verbs := allVerbs(f)
-	named := func(v verb) bool { return len(args) > 0 && v.name == args[0] }
+	var verbs []verb
+	for _, g := range all {
+		verbs = append(verbs, g.verbs...)
+	}
+	named := func(v verb) bool { return len(args) > 0 && v.name == args[0] && v.command != nil }
 	if at := slices.IndexFunc(verbs, named); at >= 0 {
 		verbs = verbs[at : at+1]
 	}
 	for _, v := range verbs {
-		root.AddCommand(v.command())
+		if v.command != nil {
+			root.AddCommand(v.command())
+		}
 	}
 }
 
-// verb is a command below the root.
+// shownGroups returns what the help shows of groups.
+func shownGroups(all []group) []help.Group {
+	shown := make([]help.Group, len(all))
+	for i, g := range all {
+		shown[i] = help.Group{Title: g.title, Commands: words.Texts(g.verbs, func(v verb) string { return v.name })}
+	}
+	return shown
+}
+
+// group is a group of verbs in the help.
+type group struct {
+	title string
+	verbs []verb
+}
+
+// verb is a command below the root. It has no command if cobra adds it.
 type verb struct {
 	name    string
 	command func() *cobra.Command
 }
 
-func allVerbs(f *factory.Factory) []verb {
-	return []verb{
-		{"list", func() *cobra.Command { return list.New(f, list.Run) }},
-		{"show", func() *cobra.Command { return list.NewShow(f, list.RunShow) }},
-		{"call", func() *cobra.Command { return call.New(f, call.Run) }},
-		{"history", func() *cobra.Command { return historycmd.New(f, historycmd.RunList) }},
-		{"resources", func() *cobra.Command { return resources.New(f) }},
-		{"prompts", func() *cobra.Command { return resources.NewPrompts(f) }},
-		{"complete", func() *cobra.Command { return resources.NewComplete(f, resources.RunComplete) }},
-		{"convert", func() *cobra.Command { return convertcmd.New(f, convertcmd.Run) }},
-		{"ask", func() *cobra.Command { return askcmd.New(f, askcmd.Run) }},
-		{"tui", func() *cobra.Command { return tuicmd.New(f, tuicmd.Run) }},
-		{"serve", func() *cobra.Command { return servecmd.New(f, servecmd.Run) }},
-		{"proxy", func() *cobra.Command { return proxy.New(f, proxy.Run) }},
-		{"ping", func() *cobra.Command { return watch.NewPing(f, watch.RunPing) }},
-		{"raw", func() *cobra.Command { return resources.NewRaw(f, resources.RunRaw) }},
-		{"watch", func() *cobra.Command { return watch.New(f, watch.Run) }},
-		{"dev", func() *cobra.Command { return dev.New(f, dev.Run) }},
-		{"doctor", func() *cobra.Command { return doctorcmd.New(f, doctorcmd.Run) }},
-		{"init", func() *cobra.Command { return serverscmd.NewInit(f, serverscmd.RunInit) }},
-		{"servers", func() *cobra.Command { return serverscmd.New(f, serverscmd.RunList) }},
-		{"session", func() *cobra.Command { return session.New(f) }},
-		{"trust", func() *cobra.Command { return trustcmd.New(f, trustcmd.Run) }},
-		{"auth", func() *cobra.Command { return authcmd.New(f) }},
-		{"secret", func() *cobra.Command { return secret.New(f) }},
-		{"completion", func() *cobra.Command { return newCompletionCommand(f) }},
-		{"conformance-client", func() *cobra.Command { return newConformanceCommand(f, runConformance) }},
-		{"version", func() *cobra.Command { return newVersionCommand(f, runVersion) }},
+// groups returns all verbs, in the order of the help.
+func groups(f *factory.Factory) []group {
+	return []group{
+		{"Use tools", []verb{
+			{"list", func() *cobra.Command { return list.New(f, list.Run) }},
+			{"show", func() *cobra.Command { return list.NewShow(f, list.RunShow) }},
+			{"call", func() *cobra.Command { return call.New(f, call.Run) }},
+			{"ask", func() *cobra.Command { return askcmd.New(f, askcmd.Run) }},
+			{"tui", func() *cobra.Command { return tuicmd.New(f, tuicmd.Run) }},
+		}},
+		{"Debug servers", []verb{
+			{"doctor", func() *cobra.Command { return doctorcmd.New(f, doctorcmd.Run) }},
+			{"dev", func() *cobra.Command { return dev.New(f, dev.Run) }},
+			{"watch", func() *cobra.Command { return watch.New(f, watch.Run) }},
+			{"raw", func() *cobra.Command { return resources.NewRaw(f, resources.RunRaw) }},
+			{"ping", func() *cobra.Command { return watch.NewPing(f, watch.RunPing) }},
+			{"proxy", func() *cobra.Command { return proxy.New(f, proxy.Run) }},
+			{"history", func() *cobra.Command { return historycmd.New(f, historycmd.RunList) }},
+		}},
+		{"Manage servers", []verb{
+			{"servers", func() *cobra.Command { return serverscmd.New(f, serverscmd.RunList) }},
+			{"session", func() *cobra.Command { return session.New(f) }},
+			{"auth", func() *cobra.Command { return authcmd.New(f) }},
+			{"trust", func() *cobra.Command { return trustcmd.New(f, trustcmd.Run) }},
+			{"secret", func() *cobra.Command { return secret.New(f) }},
+			{"init", func() *cobra.Command { return serverscmd.NewInit(f, serverscmd.RunInit) }},
+		}},
+		{"Share tools", []verb{
+			{"serve", func() *cobra.Command { return servecmd.New(f, servecmd.Run) }},
+			{"convert", func() *cobra.Command { return convertcmd.New(f, convertcmd.Run) }},
+		}},
+		{"More", []verb{
+			{"resources", func() *cobra.Command { return resources.New(f) }},
+			{"prompts", func() *cobra.Command { return resources.NewPrompts(f) }},
+			{"complete", func() *cobra.Command { return resources.NewComplete(f, resources.RunComplete) }},
+			{"completion", func() *cobra.Command { return newCompletionCommand(f) }},
+			{"help", nil},
+			{"version", func() *cobra.Command { return newVersionCommand(f, runVersion) }},
+			{"conformance-client", func() *cobra.Command { return newConformanceCommand(f, runConformance) }},
+		}},
 	}
 }

@@ -19,15 +19,10 @@ import (
 	"toolx/docs"
 )
 
-// groups returns the commands in the order of the help.
-func groups() []struct{ title, commands string } {
-	return []struct{ title, commands string }{
-		{"Use tools", "list show call ask tui"},
-		{"Debug servers", "doctor dev watch raw ping proxy history"},
-		{"Manage servers", "servers session auth trust secret init"},
-		{"Share tools", "serve convert"},
-		{"More", "resources prompts complete completion help version"},
-	}
+// Group is a group of commands in the help of toolx itself.
+type Group struct {
+	Title    string
+	Commands []string
 }
 
 // mainFlags are the common flags that the help of toolx itself shows.
@@ -114,23 +109,26 @@ func shown(o *streams.Streams, page string) string {
 	return text.String()
 }
 
-// Show writes the help of a command to its output, as cobra's help function does.
-func Show(cmd *cobra.Command, _ []string) {
-	text := ofCommand(cmd)
-	if !cmd.HasParent() {
-		text = ofRoot(cmd)
+// Show returns cobra's help function, which writes the help of a command to its output. The help of the root shows the
+// commands in groups.
+func Show(groups []Group) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, _ []string) {
+		text := ofCommand(cmd)
+		if !cmd.HasParent() {
+			text = ofRoot(cmd, groups)
+		}
+		_, _ = io.WriteString(cmd.OutOrStdout(), text) // a closed pipe is not an error
 	}
-	_, _ = io.WriteString(cmd.OutOrStdout(), text) // a closed pipe is not an error
 }
 
 // ofRoot returns the help of toolx itself.
-func ofRoot(root *cobra.Command) string {
+func ofRoot(root *cobra.Command, groups []Group) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\nUsage:\n  toolx COMMAND [flags] [-- COMMAND…]\n\n", root.Short)
-	for _, group := range groups() {
-		text.WriteString(group.title + ":\n")
-		for name := range strings.FieldsSeq(group.commands) {
-			if command, _, err := root.Find([]string{name}); err == nil {
+	for _, group := range groups {
+		text.WriteString(group.Title + ":\n")
+		for _, name := range group.Commands {
+			if command, _, err := root.Find([]string{name}); err == nil && !command.Hidden {
 				fmt.Fprintf(&text, "  %-11s %s\n", name, command.Short)
 			}
 		}
