@@ -12,13 +12,13 @@ import (
 )
 
 // TestEveryFlagHasACompletion walks all commands: for each flag that takes a value, FlagCompletion says what completes
-// it, be it that nothing does (freeFlags).
+// it, be it that nothing does.
 func TestEveryFlagHasACompletion(t *testing.T) {
 	c, _, _ := buffered("")
 	app := newApp(c)
 	everyFlag(newRootCommand(app.factory), func(cmd *cobra.Command, flag *pflag.Flag) {
 		if (complete.Completer{Tools: app.factory.Tools}).FlagCompletion(cmd, flag.Name) == nil {
-			t.Errorf("%s --%s: say in cmd/complete_flags.go what completes its value", cmd.CommandPath(), flag.Name)
+			t.Errorf("%s --%s: say in cmd/complete/flags.go what completes its value", cmd.CommandPath(), flag.Name)
 		}
 	})
 }

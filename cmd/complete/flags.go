@@ -69,10 +69,15 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 	case "prompts get arg":
 		return afterName(Prompt(c.Tools))
 	}
-	return c.commonFlagCompletion(flag)
+	if complete := c.commonFlagCompletion(flag); complete != nil {
+		return complete
+	}
+	kind, _ := pflag.UnquoteUsage(cmd.Flag(flag))
+	return completionOf(kind)
 }
 
-// commonFlagCompletion is FlagCompletion for flags that mean the same in all commands.
+// commonFlagCompletion is FlagCompletion for flags that mean the same in all commands; nil if their kind of value says
+// enough.
 func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":
@@ -102,7 +107,7 @@ func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return atFile("accept", "decline", "cancel")
 	case "args":
 		return atFile("-")
-	case "system", "token":
+	case "system":
 		return atFile()
 	case "server":
 		return Anywhere(Servers(c.Tools, 0))
@@ -122,24 +127,25 @@ func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return Files("pem", "crt", "cer")
 	case "baseline", "write-baseline", "names", "from-tool-call":
 		return Files("json")
-	case "log", "trace-file":
-		return Files()
-	case "cwd", "folder", "root", "save":
-		return folders
-	}
-	if slices.Contains(freeFlags(), flag) {
-		return Choices()
+	case "allow-host", "as", "model", "scope":
+		return Choices() // only the user knows it
 	}
 	return nil
 }
 
-// freeFlags returns the flags whose values only the user knows.
-func freeFlags() []string {
-	return []string{
-		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "last", "limit",
-		"max-message", "max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat",
-		"retries", "scope", "start-timeout", "timeout", "url", "as", "idle",
+// completionOf returns the completion for a value of a kind, as the usage of its flag names it.
+func completionOf(kind string) cobra.CompletionFunc {
+	switch kind {
+	case "FILE":
+		return Files()
+	case "@FILE":
+		return atFile()
+	case "DIR":
+		return folders
+	case "ADDR", "D", "EXPR", "HEADER", "N", "NAME=VALUE", "ORIGIN", "SIZE", "TEXT", "URL":
+		return Choices() // only the user knows it
 	}
+	return nil
 }
 
 // Choices completes one of several values.
