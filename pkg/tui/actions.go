@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/guard"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 // run runs the item on the screen with the form's values.
@@ -58,7 +58,7 @@ func confirmed(one item) string {
 }
 
 // rerun runs an item that was run before again, or goes to it and fills in its arguments.
-func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
+func (m *model) rerun(request timeline.Request, run bool) tea.Cmd {
 	one, fill, err := m.servers.itemOf(request)
 	switch {
 	case err != nil:
@@ -85,18 +85,6 @@ func (m *model) ofResult() bool { return m.focus == areaResult && m.calls.shown 
 func (m *model) repeat() tea.Cmd {
 	c := m.calls.shown
 	return m.start(c.item, c.arguments, c.filled)
-}
-
-// follow shows the messages, stderr and log entries of the call on the screen.
-func (m *model) follow() tea.Cmd {
-	c := m.calls.shown
-	from := c.sent
-	if from.IsZero() {
-		from = c.started
-	}
-	m.watch.Follow(c.item.Server, c.name, from, c.ended)
-	m.setFocus(areaWatch)
-	return nil
 }
 
 // startFilter opens the finder.

@@ -85,7 +85,6 @@ func BenchmarkFrame(b *testing.B) {
 	m := crowd(b, 1000)
 	m.updateEvents(eventsMsg{events: talk(10_000)})
 	m.update(keyOf("4"))
-	m.update(keyOf("]"))
 	for b.Loop() {
 		_ = m.screen()
 	}

@@ -199,6 +199,6 @@ func TestRecentComesFirst(t *testing.T) {
 	}
 	found("alpha", "beta", "gamma")
 	d.press("/", "text:beta", "enter")
-	d.until("the call in the history", func() bool { return len(d.m.watch.Recent()) == 1 })
+	d.until("the call in the history", func() bool { return len(d.m.timeline.Recent()) == 1 })
 	found("beta", "alpha", "gamma")
 }

@@ -20,7 +20,7 @@ import (
 	"toolx/pkg/servers/fake"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 func TestMain(m *testing.M) {
@@ -116,9 +116,9 @@ func TestReadResource(t *testing.T) {
 	if got := d.result(); !got.Success {
 		t.Error(got.Err)
 	}
-	d.press("4", "]", "]", "]")
-	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
-	d.press("enter")
+	d.press("4", "[")
+	d.until("the calls", func() bool { return strings.Contains(d.frame(), "fake__test://both {") })
+	d.press("r")
 	d.until("the call again", func() bool { return len(d.m.calls.list) == 3 })
 	d.result()
 }
@@ -134,12 +134,12 @@ func TestReadTemplate(t *testing.T) {
 	if result.ToolName != "fake__test://item/7%208" {
 		t.Errorf("the result is that of %s", result.ToolName)
 	}
-	if _, _, err := d.m.servers.itemOf(watch.Request{Method: "resources/read", Tool: result.ToolName, Arguments: json.RawMessage(`{"uri":"test://item/7%208"}`)}); err != nil {
+	if _, _, err := d.m.servers.itemOf(timeline.Request{Method: "resources/read", Tool: result.ToolName, Arguments: json.RawMessage(`{"uri":"test://item/7%208"}`)}); err != nil {
 		t.Errorf("it cannot be read again: %v", err)
 	}
-	d.press("1", "home", "4", "]", "]", "]")
-	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 1]") })
-	d.press("E") // to be edited it leads to what it was made of
+	d.press("1", "home", "4", "[")
+	d.until("the calls", func() bool { return strings.Contains(d.frame(), "fake__test://item/7%208 {") })
+	d.press("enter") // to be edited it leads to what it was made of
 	d.until("the template", func() bool { return d.m.page.item.kind == kindTemplate && d.m.focus == areaPage })
 }
 
@@ -164,9 +164,9 @@ func TestGetPrompt(t *testing.T) {
 	d.result()
 	d.shows("[#2", "Ada Lovelace")
 	// What was sent may be replaced without a question, by what is run again.
-	d.press("4", "]", "]", "]")
-	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
-	d.press("up", "enter")
+	d.press("4", "[")
+	d.until("the calls", func() bool { return strings.Contains(d.frame(), "Ada Lovelace\"}") })
+	d.press("up", "r")
 	d.until("the call again", func() bool { return len(d.m.calls.list) == 3 })
 	if got := string(d.m.calls.shown.arguments); got != `{"name":"Ada"}` {
 		t.Errorf("sent again is %s", got)
@@ -227,7 +227,7 @@ func TestSubscribe(t *testing.T) {
 	d.press("u")
 	d.until("the end", func() bool { return len(d.m.subscriptions.byName) == 0 })
 	d.shows("• A text", "unsubscribed from")
-	d.press("4", "]", "]")
+	d.press("4", "]", "]", "]")
 	d.shows("notifications/resources/updated")
 }
 

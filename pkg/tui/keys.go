@@ -65,7 +65,6 @@ func (m *model) common() []pane.Binding {
 	off := pane.Off(shown == nil || !shown.running(), "no call is running")
 	do := pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
-	add("F", "follow the call: frames, stderr, history", pane.Off(shown == nil, "no calls yet"), m.follow)
 	add("r", "call again", pane.Off(shown == nil, "no calls yet"), m.repeat)
 	bindings = append(bindings, m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"))
 	bindings = append(bindings, m.calls.compareKeys()...)
@@ -79,7 +78,7 @@ func (m *model) common() []pane.Binding {
 		off := m.noSubscriptions(m.page.item.Server)
 		add("u", "subscribe to updates", cmp.Or(off, "select a resource of the server"), nil)
 	}
-	add("W", "show or hide the watch pane", "", pane.Do(m.toggleWatch))
+	add("W", "show or hide the timeline", "", pane.Do(m.toggleWatch))
 	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it fills the screen")
 	add("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) }))
 	add("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) }))
@@ -232,5 +231,5 @@ func keyLines(theme *pane.Theme, title string, bindings []pane.Binding) []string
 
 // String returns the name of a pane.
 func (a area) String() string {
-	return [...]string{"tools", "tool", "result", "watch"}[a]
+	return [...]string{"tools", "tool", "result", "timeline"}[a]
 }

@@ -11,10 +11,8 @@ import (
 
 // meanings are the letters that are commands, with all that they may do: one thing, in each place where it can be done.
 var meanings = map[string][]string{
-	"A": {"this server, or all", "this tool, or all"},
+	"A": {"show this call, its server, or all servers"},
 	"D": {"mark the differences from the previous call"},
-	"E": {"edit and call"},
-	"F": {"follow the call: frames, stderr, history"},
 	"G": {"last", "last field", "newest, and follow"},
 	"N": {"previous match"},
 	"P": {"copy the JSON pointer"},
@@ -22,7 +20,7 @@ var meanings = map[string][]string{
 	"S": {"save what is shown to a file"},
 	"T": {"set a time limit"},
 	"V": {"copy the value"},
-	"W": {"show or hide the watch pane"},
+	"W": {"show or hide the timeline"},
 	"X": {"stop the server"},
 	"Y": {"copy as JSON-RPC request"},
 	"a": {"add a server"},
@@ -31,10 +29,10 @@ var meanings = map[string][]string{
 	"e": {"edit in $EDITOR", "edit its entry in $EDITOR"},
 	"f": {"follow, or stop"},
 	"g": {"first", "first field", "oldest"},
-	"h": {"close the group", "close, or go to the parent", "columns to the left", "previous"},
+	"h": {"close the group", "close, or go to the parent", "columns to the left", "previous filter"},
 	"j": {"down", "next row, without typing"},
 	"k": {"up", "previous row, without typing"},
-	"l": {"open the group, or go to its page", "open", "columns to the right", "next of stderr, wire, log, history, timing"},
+	"l": {"open the group, or go to its page", "open", "columns to the right", "next of all, wire, stderr, log, calls"},
 	"m": {"as it came", "as Markdown"},
 	"n": {"next match"},
 	"o": {"open in $PAGER", "open its log in $PAGER"},
@@ -47,13 +45,13 @@ var meanings = map[string][]string{
 	"v": {"next view of the result"},
 	"w": {"restart on save", "also repeat the last call", "stop restarting"},
 	"x": {"cancel the call"},
-	"y": {"copy as toolx command"},
+	"y": {"copy as toolx command", "copy the row", "copy the text"},
 	"z": {"zoom this pane, or restore it"},
 	"=": {"compare the others with this call"},
 	"/": {"find", "search"},
 	"?": {"help"},
 	"!": {"next failed server"},
-	"&": {"filter"},
+	"&": {"filter by text"},
 	"+": {"open every group", "open everything below"},
 	"-": {"close every group", "close everything"},
 	"<": {"previous call"},
@@ -67,7 +65,7 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 	d := house(t)
 	at := exec.Time{At: noon()}
 	d.send(eventsMsg{events: []exec.Event{
-		wire.LogMessage{Head: wire.Head{At: at.At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)},
+		wire.NewFrameReceived(at.At, "zwave", 1, []byte(`{"method":"notifications/message","params":{"data":1}}`)),
 		exec.CallFinished{Time: at, ID: "x", Result: &exec.Result{
 			ToolName: "zwave__x", Server: "zwave", Success: true, Duration: time.Second,
 		}},
@@ -100,7 +98,7 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 		d.press("ctrl+t")
 		look("a tab of a tool's page")
 	}
-	d.press("alt+4")
+	d.press("alt+4", "A")
 	for range 5 {
 		look("what is watched")
 		d.press("enter")

@@ -25,7 +25,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 // model is everything that the screen shows. Only Update changes it.
@@ -41,10 +41,10 @@ type model struct {
 	watching      bool // the user wants to see the watch pane
 	ticking       bool
 
-	tree  *tree
-	page  *page
-	watch *watch.Watch
-	parts [areas]part
+	tree     *tree
+	page     *page
+	timeline *timeline.Timeline
+	parts    [areas]part
 
 	servers       *supervisor
 	developers    *developers
@@ -76,7 +76,7 @@ func newModel(ctx context.Context, options Options) *model {
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
 		wanted: options.Start,
 		tree:   newTree(s),
-		watch: watch.New(s.theme, watch.Options{
+		timeline: timeline.New(s.theme, timeline.Options{
 			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
 			Here: hereIn(options), Hide: options.Hide, Now: s.now,
 		}),
@@ -94,7 +94,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
 	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
-	m.tree.recent = m.watch.Recent
+	m.tree.recent = m.timeline.Recent
 	m.page.limit = func() string { return m.calls.limits[m.page.item.key()].typed }
 	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
@@ -107,7 +107,7 @@ func newModel(ctx context.Context, options Options) *model {
 		areaTree:   {m.treeKeys, m.updateTree, m.tree.editing, m.tree.setFocus},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
 		areaResult: {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
-		areaWatch:  partOf(m.watch),
+		areaWatch:  partOf(m.timeline),
 	}
 	m.addGroups()
 	m.focused().setFocus(true)
@@ -149,7 +149,7 @@ func (m *model) focused() part { return m.parts[m.focus] }
 // Init starts all servers.
 func (m *model) Init() tea.Cmd {
 	commands := []tea.Cmd{
-		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(),
+		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
 		m.servers.openAll(),
 	}
 	if m.options.Develop {
@@ -282,13 +282,10 @@ func (m *model) showSelected() {
 		if m.page.showItem(at.item) {
 			m.calls.showItem()
 		}
-		m.watch.Select(at.item.Server, at.item.Name)
 	case at.serverList != nil:
 		m.page.showServerList(at.group.server, at.serverList)
-		m.watch.Select(at.group.server.name, "")
 	case at.group != nil && at.group.server != nil:
 		m.page.showServer(at.group.server)
-		m.watch.Select(at.group.server.name, "")
 	default:
 		m.page.showNothing()
 	}
@@ -298,4 +295,24 @@ func (m *model) showSelected() {
 	if m.hidden(m.focus) != "" { // the item is gone
 		m.setFocus(areaTree)
 	}
+}
+
+// subject returns what the timeline follows: the call on the screen, else the selected item or server; nil for nothing.
+func (m *model) subject() *timeline.Subject {
+	one, shown := m.page.item, m.calls.shown
+	switch {
+	case one.none() && m.page.server == nil:
+		return nil
+	case one.none():
+		return &timeline.Subject{Server: m.page.server.name}
+	case shown == nil || shown.item.key() != one.key():
+		return &timeline.Subject{Server: one.Server, Tool: one.Name}
+	}
+	s := &timeline.Subject{
+		Server: one.Server, Tool: shown.name, Call: shown.name, From: shown.started, To: shown.ended,
+	}
+	if !shown.running() {
+		s.Took = shown.result.Duration
+	}
+	return s
 }

@@ -106,7 +106,7 @@ func (m *model) clickTab(x int) {
 func (m *model) clickTitle(a area, x, room int) {
 	switch a {
 	case areaWatch:
-		m.watch.ClickTitle(x, room)
+		m.timeline.ClickTitle(x, room)
 	case areaPage:
 		m.page.clickTitle(x, room)
 	case areaResult:

@@ -50,7 +50,7 @@ func (d *driver) wheel(text string, up bool) {
 func TestClickTabs(t *testing.T) {
 	d := drive(t, nil, lamp(t, says("it shines")))
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	for _, tab := range []string{"wire 0", "timing", "log 0", "history 0", "stderr 0"} {
+	for _, tab := range []string{"wire", "stderr", "log", "calls"} {
 		d.click(tab)
 		if d.m.focus != areaWatch {
 			t.Errorf("a click on %s gives the focus to %s", tab, d.m.focus)
@@ -72,14 +72,14 @@ func TestClickTabs(t *testing.T) {
 	d.shows("[raw]")
 
 	d.send(tea.WindowSizeMsg{Width: 42, Height: 20})
-	for _, tab := range []string{"1 tools", "2 tool", "3 result", "4 watch"} {
+	for _, tab := range []string{"1 tools", "2 tool", "3 result", "4 timeline"} {
 		d.click(tab + "  ")
 		if want := tab[2:]; d.m.focus.String() != want {
 			t.Errorf("a click on %q goes to %s", tab, d.m.focus)
 		}
 	}
-	d.click(" 1/5") // only the active tab is named
-	d.shows("wire")
+	d.click("[calls]") // only the current filter is named
+	d.shows("[all]")
 }
 
 // What names a key can be clicked: on the last line, below the form, while a call runs.
@@ -156,9 +156,9 @@ func TestWheel(t *testing.T) {
 	d.m.updateEvents(eventsMsg{events: lines})
 	d.shows("line59")
 	d.wheel("line59", true)
-	d.shows("line56", "row 5")
+	d.shows("line56")
 	d.wheel("line56", false)
-	d.shows("line59", "following")
+	d.shows("line59")
 
 	d.click("• a")
 	d.wheel("tool05", false)

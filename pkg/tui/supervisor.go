@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers/protocol"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 // supervisor starts, stops and examines the servers, and reads their lists.
@@ -346,7 +346,7 @@ func (su *supervisor) readAgain(server string, of ...kind) tea.Cmd {
 
 // itemOf finds the item of an earlier call. fill holds the values for its form, nil if it has none. A
 // resource need not be in a list: servers also make them from templates.
-func (su *supervisor) itemOf(call watch.Request) (one item, fill json.RawMessage, err error) {
+func (su *supervisor) itemOf(call timeline.Request) (one item, fill json.RawMessage, err error) {
 	switch call.Method {
 	case "":
 		tool, err := su.options.Executor.Registry.Find(call.Tool)

@@ -26,7 +26,7 @@ import (
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 const lampTool = `{"name":"lamp","title":"The lamp","description":"Switches **one** lamp.","annotations":{"idempotentHint":true},
@@ -188,7 +188,7 @@ func TestDestructiveAgain(t *testing.T) {
 	d := drive(t, nil, newTool(t, `{"name":"wipe","inputSchema":{"type":"object","properties":{"what":{"type":"string"}}},"annotations":{"destructiveHint":true}}`, says("gone")))
 	for _, no := range []string{"n", "esc"} {
 		d.press("4")
-		d.send(watch.RerunMsg{Request: watch.Request{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)}})
+		d.send(timeline.RerunMsg{Request: timeline.Request{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)}})
 		d.shows("call wipe?", "all")
 		d.press(no)
 		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.calls.shown != nil {
@@ -400,13 +400,13 @@ func TestFollowACall(t *testing.T) {
 		line(noon().Add(-time.Second), "before it"), line(noon(), "during it"),
 		line(noon().Add(time.Second), "after it"),
 	}})
-	d.press("F", "[")
-	d.shows("during it", "during zwave__dim")
+	d.press("4")
+	d.shows("during it", "4 during dim")
 	if frame := d.frame(); strings.Contains(frame, "before it") || strings.Contains(frame, "after it") {
 		t.Errorf("more than the call is shown:\n%s", frame)
 	}
-	d.press("esc")
-	d.shows("before it", "after it")
+	d.press("A")
+	d.shows("before it", "after it", "4 timeline of zwave")
 }
 
 // Enter goes on: it calls a tool without parameters, and calls from the last field of a valid form. JSON that is pasted
@@ -488,7 +488,7 @@ func TestNotesFade(t *testing.T) {
 // The command line of an earlier call is copied from the history, whatever is selected.
 func TestCopyFromHistory(t *testing.T) {
 	d := drive(t, nil, lamp(t, says("")))
-	copies := func(msg watch.CommandMsg, want string) {
+	copies := func(msg timeline.CommandMsg, want string) {
 		t.Helper()
 		var set tea.Msg
 		for _, cmd := range d.m.take(msg)().(tea.BatchMsg) {
@@ -500,8 +500,8 @@ func TestCopyFromHistory(t *testing.T) {
 			t.Errorf("copies %q, want %q", got, want)
 		}
 	}
-	copies(watch.CommandMsg{Request: watch.Request{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}}, "toolx call lamp --arg on=true")
-	d.send(watch.CommandMsg{Request: watch.Request{Tool: "gone", Arguments: json.RawMessage(`{}`)}})
+	copies(timeline.CommandMsg{Request: timeline.Request{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}}, "toolx call lamp --arg on=true")
+	d.send(timeline.CommandMsg{Request: timeline.Request{Tool: "gone", Arguments: json.RawMessage(`{}`)}})
 	d.shows("Tool 'gone' not found")
 }
 
@@ -514,7 +514,7 @@ func TestEditingAShortenedCall(t *testing.T) {
 		t.Fatalf("%s, %v", before, err)
 	}
 	d.press("esc", "esc")
-	d.send(watch.EditMsg{Request: watch.Request{Tool: "lamp"}, Note: "not all arguments were kept"})
+	d.send(timeline.EditMsg{Request: timeline.Request{Tool: "lamp"}, Note: "not all arguments were kept"})
 	d.shows("not all arguments were kept")
 	if after, err := d.m.page.arguments(); err != nil || string(after) != string(before) || d.m.dialog != nil {
 		t.Errorf("%s became %s, %v", before, after, err)

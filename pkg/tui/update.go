@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
-	"toolx/pkg/tui/watch"
+	"toolx/pkg/tui/timeline"
 )
 
 // Update handles one message.
@@ -18,10 +18,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg)
 }
 
-// update handles one message, then updates the suggestions for the argument under the cursor, lets the doctor examine a
-// failed server that is shown, and schedules a tick if the screen changes without input.
+// update handles one message, then sets what the timeline follows, updates the suggestions for the argument under the
+// cursor, lets the doctor examine a failed server that is shown, and schedules a tick if the screen changes without
+// input.
 func (m *model) update(msg tea.Msg) tea.Cmd {
-	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.servers.diagnose(m.page.server), m.tick())
+	cmd := m.take(msg)
+	m.timeline.Follow(m.subject())
+	return tea.Batch(cmd, m.suggested.suggest(m.focus == areaPage), m.servers.diagnose(m.page.server), m.tick())
 }
 
 func (m *model) take(msg tea.Msg) tea.Cmd {
@@ -49,8 +52,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.ticking = false
 		m.fade(noteTime)
 		return m.servers.look()
-	case watch.HistoryMsg:
-		return m.watch.Update(msg)
+	case timeline.HistoryMsg:
+		return m.timeline.Update(msg)
 	case result.NoteMsg:
 		m.notify(msg.Text, msg.Bad)
 	case result.RetryMsg:
@@ -58,12 +61,12 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return msg.Ask()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
-	case watch.RerunMsg:
+	case timeline.RerunMsg:
 		return m.rerun(msg.Request, true)
-	case watch.CommandMsg:
+	case timeline.CommandMsg:
 		one, _, err := m.servers.itemOf(msg.Request)
 		return m.copy.commandOf(one, msg.Arguments, err)
-	case watch.EditMsg:
+	case timeline.EditMsg:
 		cmd := m.rerun(msg.Request, false)
 		if msg.Note != "" {
 			m.notify(msg.Note, true)
@@ -188,7 +191,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	changed := false
 	commands := []tea.Cmd{m.feed.wait(m.ctx)}
 	for _, event := range msg.events {
-		m.watch.Take(event)
+		m.timeline.Take(event)
 		if s := m.servers.server(serverName(event)); s != nil && s.take(event) {
 			changed = true
 		}
@@ -218,7 +221,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			s.polluted += n
 		}
 	}
-	m.watch.Dropped(msg.dropped)
+	m.timeline.Dropped(msg.dropped)
 	if changed {
 		m.setTools()
 	}

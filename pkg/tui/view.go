@@ -65,7 +65,7 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
-		names: m.tree.wants(), form: m.page.wants(), timeline: m.watch.Rows(), grown: m.grown,
+		names: m.tree.wants(), form: m.page.wants(), timeline: m.timeline.Rows(), grown: m.grown,
 	})
 }
 
@@ -141,8 +141,8 @@ func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, blo
 		title = m.theme.Paint(pane.Dim, resultTitle) + chips
 		block, frame.Extent, frame.Hint = m.calls.render(width, height), m.calls.extent(), m.calls.hint()
 	default:
-		title = m.watch.Title(room)
-		block, frame.Extent = m.watch.Render(width, height), m.watch.Extent()
+		title = m.timeline.Title(room)
+		block, frame.Extent = m.timeline.Render(width, height), m.timeline.Extent()
 	}
 	if frame.Hint == "" {
 		frame.Hint = m.theme.Paint(pane.Dim, frame.Extent.String())
@@ -279,7 +279,7 @@ func (m *model) hints() []pane.Binding {
 	if len(m.servers.list) == 0 {
 		keys = append(keys, "a")
 	}
-	keys = append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "F", "y", "z", "q")
+	keys = append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "z", "q")
 	for _, key := range keys {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
 			shown := *binding

@@ -151,7 +151,8 @@ func (t *Theme) Signs(text string) string {
 	if !t.ascii {
 		return text
 	}
-	return strings.NewReplacer("✓", "ok", "✗", "x", "·", ":", "×", "x", "…", "~").Replace(text)
+	return strings.NewReplacer("✓", "ok", "✗", "x", "·", ":", "×", "x", "…", "~",
+		"▶", ">", "◀", "<", "◇", "*", "◆", "o", "■", "#", "├", "|", "┤", "|").Replace(text)
 }
 
 func unicodeGlyphs() Glyphs {

@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"fmt"
@@ -17,15 +17,15 @@ import (
 
 // The pane follows what comes, until the cursor leaves the newest row.
 func TestFollow(t *testing.T) {
-	w := newWatch(stderrLines("a", 30)...)
-	shows(t, w, "line 29.", "following", "¬line 18.")
+	w := newTimeline(stderrLines("a", 30)...)
+	shows(t, w, "line 29.", "following", "¬line 17.")
 	press(w, "up")
 	take(w, stderrLine(30, "a", "line 30."))
 	shows(t, w, "line 29.", "¬line 30.", "row 29 of 31", "¬following")
 	press(w, "g")
 	shows(t, w, "line 0.", "row 1 of 31")
 	press(w, "pgdown")
-	shows(t, w, "row 12 of 31")
+	shows(t, w, "row 13 of 31")
 	press(w, "G")
 	shows(t, w, "line 30.", "following")
 	press(w, "f")
@@ -39,7 +39,7 @@ func TestFollow(t *testing.T) {
 
 // A key means the row that was on the screen, not one that came since.
 func TestKeysMeanWhatIsShown(t *testing.T) {
-	w := newWatch(stderrLines("a", 3)...)
+	w := newTimeline(stderrLines("a", 3)...)
 	frameOf(t, w, 80, 5)
 	take(w, stderrLines("a", 50)...)
 	if msg := press(w, "c"); msg != (jsontree.CopyMsg{Text: "line 2.", What: "the row"}) {
@@ -49,7 +49,7 @@ func TestKeysMeanWhatIsShown(t *testing.T) {
 
 // While old rows are dropped, the cursor stays on its row, as long as there is one.
 func TestCursorStaysWhileRowsAreDropped(t *testing.T) {
-	w := newWatch(stderrLines("a", maxRows)...)
+	w := newTimeline(stderrLines("a", maxRows)...)
 	frameOf(t, w, 80, 12)
 	press(w, "up", "up")
 	before := frameOf(t, w, 80, 12)
@@ -58,16 +58,14 @@ func TestCursorStaysWhileRowsAreDropped(t *testing.T) {
 	if strings.Join(before[:11], "\n") != strings.Join(now[:11], "\n") {
 		t.Errorf("the rows moved:\n%s\n%s", strings.Join(before, "\n"), strings.Join(now, "\n"))
 	}
-	if !strings.Contains(now[11], "row 9498 of 10000") || !strings.Contains(now[11], "500 older dropped") {
-		t.Errorf("the last line is %q", now[11])
-	}
+	shows(t, w, "row 9498 of 10000", "500 older rows dropped")
 	take(w, stderrLines("a", 2*maxRows)...)
 	shows(t, w, "row 1 of 10000")
 }
 
 // A filter works as it is typed, and on what comes later.
 func TestFilter(t *testing.T) {
-	w := newWatch(stderrLines("a", 30)...)
+	w := newTimeline(stderrLines("a", 30)...)
 	press(w, "&", "text:E 2")
 	if !w.Editing() {
 		t.Error("a filter is no typing")
@@ -75,11 +73,11 @@ func TestFilter(t *testing.T) {
 	shows(t, w, "line 2.", "line 29.", "¬line 19.", "filter: E 2")
 	press(w, "enter")
 	take(w, stderrLine(40, "a", "a LINE 2, later"), stderrLine(41, "a", "something else"))
-	shows(t, w, "LINE 2, later", "¬something else", `filter "e 2"`, "following")
+	shows(t, w, "LINE 2, later", "¬something else", "&e 2", "following")
 	press(w, "g", "&", "text:8", "enter")
 	shows(t, w, "line 28.", "¬line 2.", "¬later")
 	press(w, "&", "esc", "G")
-	shows(t, w, "later", "something else", "¬filter")
+	shows(t, w, "later", "something else", "¬&")
 	press(w, "&", "text:nowhere", "enter")
 	shows(t, w, "nothing matches the filter")
 	press(w, "esc")
@@ -88,13 +86,13 @@ func TestFilter(t *testing.T) {
 
 // Filtered rows that are dropped from the ring are gone, and none else.
 func TestFilterWhileRowsAreDropped(t *testing.T) {
-	w := newWatch()
+	w := newTimeline()
 	press(w, "&", "text:7.", "enter")
 	for range 5 {
 		take(w, stderrLines("a", 4000)...)
 		frameOf(t, w, 60, 5)
 	}
-	if got, want := w.stderr.count(), 1000; got != want {
+	if got, want := len(w.view.hits), 1000; got != want {
 		t.Errorf("%d rows, want %d", got, want)
 	}
 	press(w, "g")
@@ -103,7 +101,7 @@ func TestFilterWhileRowsAreDropped(t *testing.T) {
 
 // A search goes to rows and leaves the others where they are.
 func TestSearch(t *testing.T) {
-	w := newWatch(stderrLines("a", 30)...)
+	w := newTimeline(stderrLines("a", 30)...)
 	frameOf(t, w, 80, 12)
 	press(w, "/", "text:line 1", "enter")
 	shows(t, w, "row 20 of 30", "line 19.")
@@ -119,36 +117,36 @@ func TestSearch(t *testing.T) {
 
 // The key A switches between the selected server and all.
 func TestScope(t *testing.T) {
-	w := newWatch(stderrLine(0, "a", "of the first"), stderrLine(1, "b", "of the second"))
+	w := newTimeline(stderrLine(0, "a", "of the first"), stderrLine(1, "b", "of the second"))
 	shows(t, w, "of the first", "of the second", "all servers")
-	w.Select("a", "")
+	w.Follow(&Subject{Server: "a"})
 	shows(t, w, "of the first", "¬of the second")
 	press(w, "A")
 	shows(t, w, "of the first", "of the second")
 	press(w, "A")
-	w.Select("c", "")
-	shows(t, w, "no rows of c yet; press A for all servers")
-	w.Select("", "math")
-	shows(t, w, "no rows of toolx's own tools")
+	w.Follow(&Subject{Server: "c"})
+	shows(t, w, "nothing yet; press A to show more", "timeline of c")
+	w.Follow(&Subject{Tool: "math"})
+	shows(t, w, "nothing yet; press A to show more", "timeline of toolx")
 }
 
 // One server's flood leaves the rows of another where they are.
 func TestFloodOfOneServer(t *testing.T) {
-	w := newWatch(stderrLine(0, "quiet", "important"))
+	w := newTimeline(stderrLine(0, "quiet", "important"))
 	take(w, stderrLines("loud", 2*maxRows)...)
-	w.Select("quiet", "")
+	w.Follow(&Subject{Server: "quiet"})
 	shows(t, w, "important")
 }
 
 func TestClicks(t *testing.T) {
-	w := newWatch(stderrLines("a", 30)...)
-	shows(t, w, "line 19.") // the first of eleven rows
+	w := newTimeline(stderrLines("a", 30)...)
+	shows(t, w, "line 18.") // the first of twelve rows
 	w.Update(tea.MouseClickMsg{Y: 3, Button: tea.MouseLeft})
-	shows(t, w, "row 23 of 30")
-	w.Update(tea.MouseClickMsg{Y: 11, Button: tea.MouseLeft}) // below the rows
-	shows(t, w, "row 23 of 30")
+	shows(t, w, "row 22 of 30")
+	w.Update(tea.MouseClickMsg{Y: 12, Button: tea.MouseLeft}) // below the rows
+	shows(t, w, "row 22 of 30")
 	w.Update(tea.MouseClickMsg{Y: 3, Button: tea.MouseLeft})
-	if w.stderr.detail == nil {
+	if w.detail == nil {
 		t.Error("a second click does not open the row")
 	}
 }
@@ -159,9 +157,9 @@ func TestHostileTextsAtAnySize(t *testing.T) {
 	const evil = "\x1b]0;x\x07\x1b[2J\u202etxt\u200b\u200b\r\n\t\x00\x9b\xff日本語👩‍👩‍👧 e\u0301\u0301\u0301"
 	w := New(pane.NewTheme(true, true, false), Options{})
 	take(w, hostile(evil)...)
-	w.Select(evil, evil)
+	w.Follow(&Subject{Server: evil, Tool: evil, Call: evil, From: after(0).At})
 	w.Focus(true)
-	for range w.tabs {
+	for range filterNames() {
 		for range 2 { // the selected server's, and all
 			for width := 0; width < 130; width += 7 {
 				for _, height := range []int{0, 1, 2, 3, 9} {
@@ -201,59 +199,58 @@ func hostile(evil string) []exec.Event {
 	}
 }
 
-// The title names all tabs where there is room, else the active one.
+// The pane asks for as many rows as it has, and none while there is nothing to show.
+func TestRowsItCanUse(t *testing.T) {
+	w := newTimeline()
+	for i, want := range []int{0, 1, 2} {
+		if got := w.Rows(); got != want {
+			t.Errorf("with %d rows it wants %d", i, got)
+		}
+		w.Take(stderrLine(i, "a", "a line"))
+	}
+	press(w, "&", "text:nothing")
+	if got := w.Rows(); got == 0 {
+		t.Error("it disappears while a filter is typed")
+	}
+}
+
+// The title names what is followed, and all filters where there is room, else the current one. How many events were
+// lost takes no room from them.
 func TestTitle(t *testing.T) {
-	w := newWatch(stderrLines("a", 3)...)
-	if got := ansi.Strip(w.Title(102)); !strings.Contains(got, "[stderr 3]") ||
-		!strings.HasSuffix(got, "wire 0 log 0 history 0 timing") {
-		t.Errorf("the title is %q", got)
-	}
-	press(w, "left")
-	if got := w.Title(32); !strings.HasSuffix(got, " 5/5") || !strings.Contains(got, "timing") {
-		t.Errorf("the short title is %q", got)
-	}
-}
-
-// A tab is empty while a server has printed nothing.
-func TestEmpty(t *testing.T) {
-	w := newWatch()
-	started := wire.ProcessStarted{Head: wire.Head{At: after(0).At, Server: "a"}, PID: 7}
-	for i, test := range []struct {
-		event exec.Event
-		empty bool
-	}{{nil, true}, {started, true}, {stderrLines("a", 1)[0], false}} {
-		if test.event != nil {
-			w.Take(test.event)
-		}
-		if w.Empty() != test.empty {
-			t.Errorf("after %d events empty: %t", i, w.Empty())
-		}
-	}
-	if press(w, "left"); w.Empty() {
-		t.Error("the timing has no rows to be counted, and is never empty")
-	}
-}
-
-// How many events were lost stands behind the tabs, and takes no room from them.
-func TestTitleOfLosses(t *testing.T) {
-	w := newWatch(stderrLines("a", 3)...)
+	w := newTimeline(stderrLines("a", 3)...)
 	w.Dropped(931977)
+	w.Follow(&Subject{Server: "a", Tool: "a__slow", Call: "a__slow", From: after(0).At})
+	const filters = "[all] wire stderr log calls"
 	for _, test := range []struct {
-		width int
-		want  string
+		room int
+		want string
 	}{
-		{100, "[stderr 3] wire 0 log 0 history 0 timing !932k lost"},
-		{55, "[stderr 3] wire 0 log 0 history 0 timing !932k lost"},
-		{54, "[stderr 3] wire 0 log 0 history 0 timing"},
-		{44, "[stderr 3] wire 0 log 0 history 0 timing"},
-		{43, "[stderr 3] 1/5 !932k lost"},
-		{29, "[stderr 3] 1/5 !932k lost"},
-		{28, "[stderr 3] 1/5"},
-		{1, "[stderr 3] 1/5"},
+		{60, "during slow !932k lost ───────── " + filters},
+		{52, "during slow !932k lost ─ " + filters},
+		{51, "during slow !932k lost  " + filters},
+		{49, "during slow ───────── " + filters},
+		{40, "during slow  " + filters},
+		{39, "during slow ───────────────────── [all]"},
+		{14, "during…  [all]"},
+		{3, " […"},
 	} {
-		if got := ansi.Strip(w.Title(test.width - 4)); got != test.want {
-			t.Errorf("%d cells: %q, want %q", test.width, got, test.want)
+		if got := ansi.Strip(w.Title(test.room)); got != test.want {
+			t.Errorf("%d cells: %q, want %q", test.room, got, test.want)
 		}
+	}
+	for _, name := range []string{"stderr", "log", "calls", "wire"} {
+		title := ansi.Strip(w.Title(60))
+		at := len([]rune(title[:strings.LastIndex(title, name)]))
+		if !w.ClickTitle(at, 60) || filterNames()[w.only] != name {
+			t.Errorf("a click on %s in %q selects %s", name, title, filterNames()[w.only])
+		}
+	}
+	if w.ClickTitle(3, 60) {
+		t.Error("a click on what is followed selects a filter")
+	}
+	got := ansi.Strip(w.Title(39))
+	if !strings.HasSuffix(got, "[wire]") || !w.ClickTitle(37, 39) || w.only != filterStderr {
+		t.Errorf("a click on the short title %q does not turn", got)
 	}
 	for n, want := range map[int]string{
 		1:          "1",

@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func BenchmarkTake(b *testing.B) {
 		"log":    wire.LogMessage{Head: wire.Head{Server: "a"}, Level: "info", Data: []byte(`"a log message"`)},
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := newWatch()
+			w := newTimeline()
 			for range maxRows {
 				w.Take(event)
 			}
@@ -32,7 +32,7 @@ func BenchmarkTake(b *testing.B) {
 }
 
 // full is a pane with every ring full.
-func full() *Watch {
+func full() *Timeline {
 	w := New(pane.NewTheme(true, true, false), Options{Hide: mask.New("hunter22").Text})
 	for i := range maxRows {
 		take(w,
@@ -54,9 +54,9 @@ func full() *Watch {
 // rows. "flood" has 500 new lines before every frame, with a filter.
 func BenchmarkRender(b *testing.B) {
 	w := full()
-	w.Select("a", "get_weather")
-	for range w.tabs {
-		b.Run(w.tabs[w.active].name(), func(b *testing.B) {
+	w.Follow(&Subject{Server: "a", Tool: "get_weather"})
+	for range filterNames() {
+		b.Run(filterNames()[w.only], func(b *testing.B) {
 			for b.Loop() {
 				w.Title(162)
 				w.Render(160, 50)

@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"errors"
@@ -20,41 +20,41 @@ func TestRows(t *testing.T) {
 		events []exec.Event
 		want   []string
 	}{
-		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 ready"}},
+		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 │ ready"}},
 		"tabs":           {"stderr", []exec.Event{stderrLine(0, "zwave", "a\tb")}, []string{"a    b"}},
-		"process":        {"stderr", []exec.Event{processStarted(0, "zwave")}, []string{"── process 4711 started"}},
+		"process":        {"stderr", []exec.Event{processStarted(0, "zwave")}, []string{"◇ process 4711 started"}},
 		"exit in stderr": {"stderr", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
 
-		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms → tools", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
-		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result of tools/call get_weather #3", "36 B       85 ms"}},
-		"tool's error": {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"content":[],"isError":true}}`)}, []string{"← result with isError #3"}},
-		"task":         {"wire", []exec.Event{sent(0, "zwave", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"t1"}}`), received(1, "zwave", `{"jsonrpc":"2.0","id":4,"result":{"taskId":"t1","status":"working","statusMessage":"2 steps \u001b[2J left"}}`)}, []string{"→ tasks/get t1 #4", `← task working: 2 steps \x1b[2J left of tasks/get t1 #4`}},
-		"new task":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"task":{"taskId":"t1","status":"working"}}}`)}, []string{"← task working #3"}},
-		"a status":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"status":"working"}}`)}, []string{"← result #3"}},
-		"two servers":  {"wire", []exec.Event{sent(0, "zwave", call), sent(0, "other", call)}, []string{"+0ms zwave        →", "+0ms other        →"}},
-		"error":        {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no \u001b[2J such"}}`)}, []string{`← error -32601 no \x1b[2J such #3`}},
-		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"← notifications/progress  "}},
+		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012 ▶ tools", "▶ tools/call get_weather #1", "106 B  waits 10.0 s"}},
+		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"◀ result of tools/call get_weather #1", "36 B       ✓ 85 ms"}},
+		"tool's error": {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"content":[],"isError":true}}`)}, []string{"◀ result with isError"}},
+		"task":         {"wire", []exec.Event{sent(0, "zwave", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"t1"}}`), received(1, "zwave", `{"jsonrpc":"2.0","id":4,"result":{"taskId":"t1","status":"working","statusMessage":"2 steps \u001b[2J left"}}`)}, []string{"▶ tasks/get t1 #1", `◀ task working: 2 steps \x1b[2J left of tasks/get t1 #1`}},
+		"new task":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"task":{"taskId":"t1","status":"working"}}}`)}, []string{"◀ task working"}},
+		"a status":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"status":"working"}}`)}, []string{"◀ result "}},
+		"two servers":  {"wire", []exec.Event{sent(0, "zwave", call), sent(0, "other", call)}, []string{".000 zwave        ▶", ".000 other        ▶"}},
+		"error":        {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no \u001b[2J such"}}`)}, []string{`◀ error -32601 no \x1b[2J such`}},
+		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"◀ progress  "}},
 		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
 		"harmless":     {"wire", []exec.Event{wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassBlank}}, []string{"• blank"}},
 		"odd":          {"wire", []exec.Event{wire.OddFrame{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; accepted anyway"}},
 		"exchange":     {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection reused)", " 85 ms"}},
 		"no answer":    {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
-		"exit on wire": {"wire", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "exit status 3"}}, []string{"── process ended after 0 ms: exit status 3"}},
+		"exit on wire": {"wire", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "exit status 3"}}, []string{"◇ process ended after 0 ms: exit status 3"}},
 
-		"log message":   {"log", []exec.Event{wire.LogMessage{Head: wire.Head{At: after(0).At, Server: "zwave"}, Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
-		"log data":      {"log", []exec.Event{wire.LogMessage{Head: wire.Head{At: after(0).At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)}}, []string{`info      {"a":1}`}},
-		"list changed":  {"log", []exec.Event{wire.Notification{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "notifications/tools/list_changed"}}, []string{"notifications/tools/list_changed"}},
-		"server's ping": {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "ping", Answered: true}}, []string{"request ping, answered"}},
-		"refused":       {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"request roots/list, refused"}},
-		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"info      toolx a tool is hidden"}},
+		"log message":   {"log", []exec.Event{received(0, "zwave", `{"method":"notifications/message","params":{"level":"warning","logger":"radio","data":"weak \u0007 signal"}}`)}, []string{`• warning radio weak \x07 signal`}},
+		"log data":      {"log", []exec.Event{received(0, "zwave", `{"method":"notifications/message","params":{"level":"info","data":{"a":1}}}`)}, []string{`• info {"a":1}`}},
+		"list changed":  {"log", []exec.Event{received(0, "zwave", `{"method":"notifications/tools/list_changed"}`)}, []string{"◀ notifications/tools/list_changed"}},
+		"server's ping": {"wire", []exec.Event{received(0, "zwave", `{"id":"x","method":"ping"}`), sent(1, "zwave", `{"id":"x","result":{}}`)}, []string{"◀ ping #1", "▶ result of ping #1"}},
+		"refused":       {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"• toolx: request roots/list refused"}},
+		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"• toolx: a tool is hidden"}},
 		"retry":         {"log", []exec.Event{servers.Retry{Head: wire.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, next in 1.0 s: no answer"}},
-		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
+		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"◇ given up: no answer"}},
 
-		"call":        {"history", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000 ✓  get_weather {"city":"Bern"}`, "85 ms"}},
-		"failed call": {"history", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗  get_weather Tool "}},
+		"call":        {"calls", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000     ✓ get_weather {"city":"Bern"}`, "85 ms"}},
+		"failed call": {"calls", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗ get_weather Tool "}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWatch(test.events...)
+			w := newTimeline(test.events...)
 			goTo(t, w, test.tab)
 			frameLines := frameOf(t, w, 120, 6)
 			frame := strings.Join(frameLines, "  \n")
@@ -88,10 +88,10 @@ func TestPairing(t *testing.T) {
 		"a second answer":     {[]exec.Event{sent(0, "a", ask3), received(5, "a", answer3), received(6, "a", answer3)}, []string{"answered 5", "of ping 5", "-"}},
 		"cancelled":           {[]exec.Event{sent(0, "a", ask3), sent(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`), received(6, "a", answer3)}, []string{"cancelled", "-", "-"}},
 		"cancelled by none":   {[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`)}, []string{"waiting", "-"}},
-		"the server ends":     {[]exec.Event{sent(0, "a", ask3), wire.ProcessExited{Head: wire.Head{At: after(5).At, Server: "a"}}}, []string{"lost", "-"}},
+		"the server ends":     {[]exec.Event{sent(0, "a", ask3), wire.ProcessExited{Head: wire.Head{At: after(5).At, Server: "a"}}}, []string{"lost"}},
 		"a restart begins anew": {
 			[]exec.Event{sent(0, "a", ask3), processStarted(5, "a"), received(6, "a", answer3), sent(7, "a", ask3), received(9, "a", answer3)},
-			[]string{"lost", "-", "-", "answered 2", "of ping 2"},
+			[]string{"lost", "-", "answered 2", "of ping 2"},
 		},
 		"a new session without process": {
 			[]exec.Event{sent(0, "a", `{"id":1,"method":"initialize"}`), sent(0, "a", ask3), sent(1, "a", `{"id":1,"method":"initialize"}`), received(3, "a", answer3), received(4, "a", `{"id":1,"result":{}}`)},
@@ -110,11 +110,12 @@ func TestPairing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWatch(test.events...)
+			w := newTimeline(test.events...)
 			var got []string
-			rows := &w.wire.journal.all
-			for number := rows.first; number < rows.end(); number++ {
-				got = append(got, pairText(rows.at(number)))
+			for _, r := range w.rows.since(0, choice{only: filterWire, all: true}) {
+				if r.kind != kindLife {
+					got = append(got, pairText(r))
+				}
 			}
 			if strings.Join(got, "; ") != strings.Join(test.want, "; ") {
 				t.Errorf("the rows are\n%q, want\n%q", got, test.want)
@@ -123,7 +124,11 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-func pairText(f *frame) string {
+func pairText(r *row) string {
+	if r.message == nil {
+		return "-"
+	}
+	f := r.message
 	text := [...]string{"-", "waiting", "answered", "cancelled", "lost", "unsure"}[f.state]
 	if f.of != "" {
 		text = "of " + f.of
@@ -137,9 +142,9 @@ func pairText(f *frame) string {
 // Where events were lost, a request without answer is not said to wait; an answer
 // that comes all the same is found.
 func TestDropped(t *testing.T) {
-	w := newWatch(sent(0, "a", `{"id":1,"method":"ping"}`))
+	w := newTimeline(sent(0, "a", `{"id":1,"method":"ping"}`))
 	goTo(t, w, "wire")
-	shows(t, w, "waits 10.0 s", "1 request waiting")
+	shows(t, w, "waits 10.0 s")
 	w.Dropped(7)
 	w.Dropped(0)
 	w.Render(120, 10)
@@ -153,12 +158,12 @@ func TestDropped(t *testing.T) {
 
 // The requests that are remembered are bounded, on both sides.
 func TestWaitingIsBounded(t *testing.T) {
-	w := newWatch()
+	w := newTimeline()
 	for i := range 10 * maxWaiting {
 		id := strings.Repeat("1", 1+i%100) + strings.Repeat("2", i/100)
 		take(w, received(i, "a", `{"id":`+id+`,"method":"x"}`))
 	}
-	if n := len(w.wire.peers["a"].requests[false]); n > maxWaiting {
+	if n := len(w.rows.peers["a"].requests[false]); n > maxWaiting {
 		t.Errorf("%d requests are remembered", n)
 	}
 }
@@ -166,19 +171,19 @@ func TestWaitingIsBounded(t *testing.T) {
 // A frame opens as a tree, foreign text as text, and a frame that was too long says
 // how much is there.
 func TestOpen(t *testing.T) {
-	w := newWatch(
+	w := newTimeline(
 		sent(0, "a", `{"id":1,"method":"ping","params":{"deep":{"x":"\u001b[2J"}}}`),
 		wire.PollutedLine{
 			Head: wire.Head{At: after(1).At, Server: "a"}, Class: wire.ClassText, Line: 7,
 			Text: []byte("Hello\x1b[2J\nthere"),
 			Size: 18,
 		},
-		received(2, "a", `{"id":1,"result":"`+strings.Repeat("x", 3*maxText)+`"}`),
+		received(2, "a", `{"id":1,"result":"`+strings.Repeat("x", 3*maxFrame)+`"}`),
 	)
 	goTo(t, w, "wire")
 	frameOf(t, w, 100, 10)
 	press(w, "g", "enter")
-	shows(t, w, "12:00:00.000 a → 60 B", `method: "ping"`)
+	shows(t, w, "12:00:00.000 ▶ ping #1", "60 B", `method: "ping"`)
 	press(w, "+")
 	shows(t, w, `\u001b[2J`)
 	press(w, "/", "text:deep")
@@ -191,7 +196,7 @@ func TestOpen(t *testing.T) {
 	press(w, "esc", "G")
 	frameOf(t, w, 100, 10)
 	press(w, "enter")
-	shows(t, w, "the first 64.0 KiB of 192.0 KiB", "xxxx")
+	shows(t, w, "the first 4.0 MiB of 12.0 MiB", "xxxx")
 	for range 1000 {
 		press(w, "pgdown")
 	}
@@ -200,7 +205,7 @@ func TestOpen(t *testing.T) {
 
 // An exchange over HTTP opens with its heads, but for what is secret in them.
 func TestOpenExchange(t *testing.T) {
-	w := newWatch(wire.HTTPExchange{
+	w := newTimeline(wire.HTTPExchange{
 		Head: wire.Head{At: after(0).At, Server: "a"}, Verb: "POST", URL: "https://example.com/mcp",
 		Status: 401, Proto: "HTTP/1.1",
 		Sent:     http.Header{"Authorization": {"Bearer hunter22"}, "Accept": {"text/html"}},
@@ -213,11 +218,11 @@ func TestOpenExchange(t *testing.T) {
 
 // Secrets are masked on the screen, in rows and in what is opened and copied.
 func TestHide(t *testing.T) {
-	w := newWatch(
+	w := newTimeline(
 		sent(0, "a", `{"id":1,"method":"x hunter22","params":{"token":12345678,"say":"hunter22"}}`),
 		stderrLine(0, "a", "the password is hunter22"),
 	)
-	w.look.hide = func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
+	w.hide = func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
 	shows(t, w, "the password is ***", "¬hunter22")
 	goTo(t, w, "wire")
 	shows(t, w, "x ***", "¬hunter22")
@@ -227,7 +232,8 @@ func TestHide(t *testing.T) {
 
 func TestOffset(t *testing.T) {
 	for since, want := range map[time.Duration]string{
-		0: "+0ms", 7951 * time.Millisecond: "+7951ms", 119_712 * time.Millisecond: "+1m59.7s",
+		0: "0 ms", 7951 * time.Millisecond: "7951 ms", 59_712 * time.Millisecond: "59.71 s",
+		119_712 * time.Millisecond: "1m59.7s",
 	} {
 		if got := offset(since); got != want {
 			t.Errorf("%s: %s, want %s", since, got, want)

@@ -1,29 +1,19 @@
-package watch
+package timeline
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/wire"
 )
-
-// blob is a row of a weight.
-type blob struct{ id, size int }
-
-func (b blob) subject() string            { return "a" }
-func (b blob) when() time.Time            { return time.Time{} }
-func (b blob) weight() int                { return b.size }
-func (b blob) contains(lower string) bool { return strings.Contains(fmt.Sprint(b.id), lower) }
 
 // A ring holds to its bounds, keeps the newest rows in their order, and counts what
 // it drops.
 func TestRing(t *testing.T) {
 	for name, test := range map[string]struct {
 		rows, size  int
-		first, kept int
+		drops, kept int
 	}{
 		"empty":         {0, 1, 0, 0},
 		"few":           {3, 1, 0, 3},
@@ -34,16 +24,16 @@ func TestRing(t *testing.T) {
 		"heavy and odd": {100, maxBytes/10 + 1, 91, 9},
 		"too heavy":     {5, 2 * maxBytes, 4, 1}, // the newest is kept in any case
 	} {
-		var r ring[blob]
+		var r ring
 		for i := range test.rows {
-			r.push(blob{i, test.size})
+			r.push(&row{number: i, weight: test.size})
 		}
-		if r.first != test.first || r.count != test.kept || r.bytes != test.kept*test.size {
-			t.Errorf("%s: first %d, kept %d, %d bytes", name, r.first, r.count, r.bytes)
+		if r.drops != test.drops || r.count != test.kept || r.bytes != test.kept*test.size {
+			t.Errorf("%s: dropped %d, kept %d, %d bytes", name, r.drops, r.count, r.bytes)
 		}
-		for number := r.first; number < r.end(); number++ {
-			if r.at(number).id != number {
-				t.Fatalf("%s: row %d is %d", name, number, r.at(number).id)
+		for i := range r.count {
+			if got := r.at(i).number; got != r.drops+i {
+				t.Fatalf("%s: row %d is %d", name, r.drops+i, got)
 			}
 		}
 	}
@@ -51,28 +41,28 @@ func TestRing(t *testing.T) {
 
 // Rows of different weights are taken away as they were added.
 func TestRingBytes(t *testing.T) {
-	var r ring[blob]
+	var r ring
 	for i := range 3 * maxRows {
-		r.push(blob{i, i * 37 % maxText})
+		r.push(&row{weight: i * 37 % maxText})
 		if r.bytes > maxBytes || r.count > maxRows {
 			t.Fatalf("%d rows, %d bytes", r.count, r.bytes)
 		}
 	}
 	sum := 0
-	for number := r.first; number < r.end(); number++ {
-		sum += r.at(number).size
+	for i := range r.count {
+		sum += r.at(i).weight
 	}
 	if sum != r.bytes {
 		t.Errorf("%d bytes are counted, %d are there", r.bytes, sum)
 	}
 }
 
-// One text takes no more than its bound, wherever it comes from, and every tab holds
+// One text takes no more than its bound, wherever it comes from, and every ring holds
 // to the bound of all.
 func TestMemoryIsBounded(t *testing.T) {
 	huge := strings.Repeat("x", 256<<10)
 	message := []byte(`{"id":1,"method":"` + huge + `","params":{"name":"` + huge + `"}}`)
-	w := newWatch()
+	w := newTimeline()
 	for range 100 {
 		take(w,
 			stderrLine(0, "a", huge), wire.NewFrameReceived(after(0).At, "a", 0, message),
@@ -81,15 +71,15 @@ func TestMemoryIsBounded(t *testing.T) {
 			exec.Notice{Text: huge}, finished(0, huge[:100], string(message), 1, nil),
 		)
 	}
-	for name, bytes := range map[string]int{
-		"stderr": w.stderr.journal.all.bytes, "wire": w.wire.journal.all.bytes, "log": w.log.journal.all.bytes,
-		"history": w.history.journal.all.bytes,
-	} {
-		if bytes > maxBytes {
-			t.Errorf("%s holds %d bytes", name, bytes)
+	for of, r := range w.rows.rings {
+		if r.bytes > maxBytes {
+			t.Errorf("%v holds %d bytes", of, r.bytes)
 		}
 	}
-	if f := w.wire.journal.all.at(w.wire.journal.all.first); len(f.text) > maxText || len(f.head.method) > maxName {
-		t.Errorf("a frame keeps %d bytes, %d of its method", len(f.text), len(f.head.method))
+	for r := range w.rows.ring(shelf{"a", streamWire}).backward() {
+		m := r.message
+		if m != nil && (len(r.text) > maxFrame || len(m.method) > maxName || len(m.summary) > 3*maxName) {
+			t.Errorf("a frame keeps %d bytes, %d of its method", len(r.text), len(m.method))
+		}
 	}
 }

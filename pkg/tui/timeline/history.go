@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/history"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -39,18 +40,6 @@ func (r *record) request() Request { return Request{r.tool, r.method, json.RawMe
 // problem returns why the call failed.
 func (r *record) problem() string { return cmp.Or(r.failure, string(r.kind)) }
 
-func (r *record) when() time.Time { return r.at }
-
-func (r *record) subject() string { return r.server }
-
-func (r *record) weight() int {
-	return rowWeight + len(r.tool) + len(r.server) + len(r.arguments) + len(r.failure)
-}
-
-func (r *record) contains(lower string) bool {
-	return holds(r.tool, lower) || holds(r.arguments, lower) || holds(r.failure, lower) || holds(string(r.kind), lower)
-}
-
 // runsHere reports whether a call of an earlier run can be made again in this one: its server is here, and runs the
 // same program, since all servers on command lines have the same name.
 func (o Options) runsHere(entry history.Entry) bool {
@@ -61,7 +50,7 @@ func (o Options) runsHere(entry history.Entry) bool {
 	return entry.Program == program && (o.Here == nil || o.Here(entry.Server, entry.Tool))
 }
 
-// HistoryMsg carries the calls of earlier runs to the Watch whose Init asked for it.
+// HistoryMsg carries the calls of earlier runs to the Timeline whose Init asked for it.
 type HistoryMsg struct {
 	records []*record
 	err     error
@@ -133,107 +122,69 @@ func isObject(text []byte) bool {
 	return json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
 }
 
-// historyTab shows past calls. It begins with those of all servers.
-type historyTab struct {
-	list[*record]
-	changed int    // counts changes, for code that computes from the records
-	told    string // about the last request, or empty
-	err     error
+// ended adds a call.
+func (s *store) ended(r *record) {
+	s.record(&row{kind: kindCall, call: r}, wire.Head{At: r.at, Server: r.server}, r.arguments, maxText)
+	s.added++
 }
 
-func newHistoryTab(l *look) *historyTab {
-	t := &historyTab{list: newList[*record](l, "history")}
-	t.draw, t.open, t.note, t.allServers = t.drawLine, t.opened, t.problem, true
-	return t
+// load adds the calls of earlier runs before those of this run.
+func (t *Timeline) load(msg HistoryMsg) {
+	t.unread = msg.err
+	this, added := t.rows.calls(), store{}
+	for i, r := range msg.records {
+		one := &row{
+			kind: kindCall, call: r, at: r.at, server: r.server, text: r.arguments, size: len(r.arguments),
+			weight: rowWeight + len(r.arguments) + len(r.tool) + len(r.failure), number: i - len(msg.records),
+		}
+		added.put(one)
+	}
+	for i := range this.count {
+		added.put(this.at(i))
+	}
+	*this = *added.calls()
+	t.rows.added += len(msg.records)
+	t.view.begun = false
 }
 
-func (t *historyTab) take(event exec.Event) {
-	if e, ok := event.(exec.CallFinished); ok && e.Result != nil {
-		t.journal.add(recordOfCall(e))
-		t.told = ""
-		t.changed++
+// callKeys returns the keys of past calls; none if others are shown.
+func (t *Timeline) callKeys() []pane.Binding {
+	if t.only != filterCalls {
+		return nil
 	}
-}
-
-// load inserts the calls of earlier runs before those of this run.
-func (t *historyTab) load(msg HistoryMsg) {
-	t.err = msg.err
-	old := &t.journal.all
-	records := msg.records
-	for number := old.first; number < old.end(); number++ {
-		records = append(records, old.at(number))
-	}
-	t.journal = journal[*record]{}
-	for _, r := range records {
-		t.journal.add(r)
-	}
-	t.view = view[*record]{}
-	t.changed++
-}
-
-// problem returns why calls of earlier runs are missing, or why one is not repeated.
-func (t *historyTab) problem() string {
-	if t.err == nil || t.told != "" {
-		return t.told
-	}
-	return t.safe("earlier calls cannot be read: "+t.err.Error(), 100)
-}
-
-// Bindings makes enter run a call again instead of opening it.
-func (t *historyTab) Bindings() []pane.Binding {
-	bindings := t.list.Bindings()
-	if t.detail != nil || t.Editing() {
-		return bindings
-	}
-	r, ok := t.view.current()
-	none := pane.Off(!ok, "there are no calls")
+	t.refresh()
+	r := t.view.current()
+	none := pane.Off(r == nil, "there are no calls")
 	incomplete := none
-	if ok && r.cut && none == "" {
+	if r != nil && r.call.cut {
 		incomplete = "some arguments of this call were not kept"
 	}
-	for i := range bindings {
-		if bindings[i].Keys[0] == "enter" {
-			bindings[i].Keys = []string{"space"}
-			bindings[i].Help = "show the arguments"
-		}
+	return []pane.Binding{
+		{Keys: []string{"r"}, Help: "call again", Off: none, Do: func() tea.Cmd { return t.again(r.call) }},
+		{Keys: []string{"enter"}, Help: "fill the form with its arguments", Off: none, Do: func() tea.Cmd { return t.edit(r.call) }},
+		{Keys: []string{"space"}, Help: "show the arguments", Off: none, Do: pane.Do(t.openRow)},
+		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: func() tea.Cmd {
+			return func() tea.Msg { return CommandMsg{r.call.request()} } // with the same values masked as in the log
+		}},
 	}
-	return append([]pane.Binding{
-		{Keys: []string{"enter", "r"}, Help: "call again", Off: none, Do: t.again},
-		{Keys: []string{"E"}, Help: "edit and call", Off: none, Do: t.edit},
-		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: t.command},
-	}, bindings...)
 }
 
-// again asks to repeat the call. If some of its arguments are missing, the form is filled in instead:
-// a mask is never sent.
-func (t *historyTab) again() tea.Cmd {
-	r, ok := t.view.current()
-	switch {
-	case !ok:
-		return nil
-	case r.cut || r.hidden:
-		return t.edit()
+// again asks to repeat a call. If some of its arguments are missing, the form is filled in instead: a mask is never
+// sent.
+func (t *Timeline) again(c *record) tea.Cmd {
+	if c.cut || c.hidden {
+		return t.edit(c)
 	}
 	t.told = ""
-	return func() tea.Msg { return RerunMsg{r.request()} }
+	return func() tea.Msg { return RerunMsg{c.request()} }
 }
 
-// command asks for the call's command line, with the same values masked as in the log.
-func (t *historyTab) command() tea.Cmd {
-	r, _ := t.view.current()
-	return func() tea.Msg { return CommandMsg{r.request()} }
-}
-
-func (t *historyTab) edit() tea.Cmd {
-	r, ok := t.view.current()
-	if !ok {
-		return nil
-	}
-	msg := EditMsg{Request: r.request()}
+func (t *Timeline) edit(c *record) tea.Cmd {
+	msg := EditMsg{Request: c.request()}
 	switch {
-	case r.cut:
+	case c.cut:
 		msg.Arguments, msg.Note = nil, "some arguments of this call were not kept: the form is unchanged"
-	case r.hidden:
+	case c.hidden:
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"
 	}
@@ -268,30 +219,4 @@ func withoutMasked(value json.RawMessage) json.RawMessage {
 		}
 	}
 	return json.RawMessage("[" + string(bytes.Join(kept, []byte(","))) + "]")
-}
-
-func (t *historyTab) drawLine(r *record, width int) string {
-	role, sign := pane.Good, t.theme.Glyphs.Good
-	switch {
-	case r.success:
-	case r.kind == fault.KindInterrupted: // by the user, which is not a failure
-		role, sign = pane.Warn, t.theme.Glyphs.Warn
-	default:
-		role, sign = pane.Bad, t.theme.Glyphs.Bad
-	}
-	left := append(t.clockColumn(r.at, width, 48), t.theme.Paint(role, t.theme.Fit(sign, 2)))
-	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
-	if !r.success {
-		left = append(left, t.theme.Paint(role, t.safe(r.problem(), width)))
-	}
-	left = append(left, t.theme.Paint(pane.Dim, t.safe(r.arguments, width)))
-	return t.row(left, pane.Duration(r.took), width)
-}
-
-func (t *historyTab) opened(r *record) opened {
-	row := opened{title: t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + pane.Duration(r.took), text: r.arguments}
-	if !r.success {
-		row.notes = []string{t.safe(r.problem(), 200)}
-	}
-	return row
 }

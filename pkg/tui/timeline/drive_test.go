@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"fmt"
@@ -25,35 +25,35 @@ func after(ms int) exec.Time {
 // later is what the clock of tests says.
 func later() time.Time { return after(10_000).At }
 
-// newWatch makes a pane whose clock says ten seconds after noon, and that has taken
+// newTimeline makes a pane whose clock says ten seconds after noon, and that has taken
 // events.
-func newWatch(events ...exec.Event) *Watch {
+func newTimeline(events ...exec.Event) *Timeline {
 	w := New(pane.NewTheme(false, true, false), Options{Now: later})
 	take(w, events...)
 	return w
 }
 
-func take(w *Watch, events ...exec.Event) {
+func take(w *Timeline, events ...exec.Event) {
 	for _, event := range events {
 		w.Take(event)
 	}
 }
 
-// goTo turns to the tab of a name.
-func goTo(t testing.TB, w *Watch, name string) {
+// goTo turns to the filter of a name.
+func goTo(t testing.TB, w *Timeline, name string) {
 	t.Helper()
-	for range w.tabs {
-		if w.tabs[w.active].name() == name {
+	for range filterNames() {
+		if filterNames()[w.only] == name {
 			return
 		}
 		press(w, "]")
 	}
-	t.Fatalf("there is no tab %s", name)
+	t.Fatalf("there is no filter %s", name)
 }
 
 // press presses keys by their names; "text:…" types. It gives the last message that
 // came of it.
-func press(w *Watch, keys ...string) (last tea.Msg) {
+func press(w *Timeline, keys ...string) (last tea.Msg) {
 	for _, key := range keys {
 		if text, ok := strings.CutPrefix(key, "text:"); ok {
 			for _, r := range text {
@@ -84,7 +84,7 @@ func keyOf(name string) tea.KeyPressMsg {
 // frameOf is what the pane draws, without styles, every line without the spaces at
 // its end. It fails where it has not exactly the size that was asked for, or holds
 // what acts on a terminal.
-func frameOf(t testing.TB, w *Watch, width, height int) []string {
+func frameOf(t testing.TB, w *Timeline, width, height int) []string {
 	t.Helper()
 	frame := w.Render(width, height)
 	if height <= 0 {
@@ -109,10 +109,14 @@ func frameOf(t testing.TB, w *Watch, width, height int) []string {
 	return lines
 }
 
-// shows fails unless the frame holds all texts, and none of those that begin with "¬".
-func shows(t testing.TB, w *Watch, texts ...string) {
+// shows fails unless the frame, the title or the position holds all texts, and none of those that begin with "¬".
+func shows(t testing.TB, w *Timeline, texts ...string) {
 	t.Helper()
 	frame := strings.Join(frameOf(t, w, 120, 12), "\n")
+	frame += "\n" + w.Title(100) + "\nfollowing"
+	if v := w.view; v.stopped {
+		frame = strings.TrimSuffix(frame, "following") + fmt.Sprintf("row %d of %d", v.list.Cursor+1, len(v.hits))
+	}
 	for _, text := range texts {
 		if unwanted, ok := strings.CutPrefix(text, "¬"); ok {
 			if strings.Contains(frame, unwanted) {

@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"encoding/json"
@@ -67,7 +67,7 @@ func callFake(t *testing.T, mode string) []exec.Event {
 // the server's way to give it, and what is no message stands between them.
 func TestRealServers(t *testing.T) {
 	for mode, want := range map[string][]string{
-		"good":          {"→ initialize #", "of initialize", "→ tools/call echo", "of tools/call echo"},
+		"good":          {"▶ initialize #", "of initialize", "▶ tools/call echo", "of tools/call echo"},
 		"banner":        {"✗ text", "of tools/call echo"},
 		"log-between":   {"✗ text", "of tools/call echo"},
 		"inline-prefix": {"✗ glued", "of tools/call echo"},
@@ -76,27 +76,28 @@ func TestRealServers(t *testing.T) {
 		"crlf":          {"• crlf", "of tools/call echo"},
 		"id-string":     {"odd: the id returned with another type", "of tools/call echo"},
 		"id-float":      {"odd: ", "of tools/call echo"},
-		"id-null":       {"odd: a reply with a null id", "→ tools/call echo"},
-		"id-missing":    {"odd: ", "→ tools/call echo"},
+		"id-null":       {"odd: a reply with a null id", "▶ tools/call echo"},
+		"id-missing":    {"odd: ", "▶ tools/call echo"},
 		"id-stray":      {"odd: a reply to a request that was never sent", "of tools/call echo"},
 		"server-requests": {
-			"← roots/list", "of roots/list", "→ error -32601", "of tools/call echo",
+			"◀ roots/list", "of roots/list", "▶ error -32601", "of tools/call echo",
 		},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			w := newWatch(callFake(t, mode)...)
+			w := newTimeline(callFake(t, mode)...)
 			goTo(t, w, "wire")
 			frame := ""
 			for _, line := range frameOf(t, w, 160, 100) {
 				frame += line + "\n"
 			}
 			containsAll(t, frame, want)
-			if n := len(w.wire.peers["fake"].requests[true]); n > 0 {
+			if n := len(w.rows.peers["fake"].requests[true]); n > 0 {
 				t.Errorf("%d requests wait:\n%s", n, frame)
 			}
-			if w.stderr.count() == 0 || w.history.count() != 1 {
-				t.Errorf("%d lines of stderr, %d calls", w.stderr.count(), w.history.count())
+			lines, calls := w.rows.ring(shelf{"fake", streamLife}).count, w.rows.calls().count
+			if lines == 0 || calls != 1 {
+				t.Errorf("%d events of the process, %d calls", lines, calls)
 			}
 		})
 	}

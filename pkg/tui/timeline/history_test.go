@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"encoding/json"
@@ -43,12 +43,12 @@ func logFiles(t *testing.T) (path string) {
 }
 
 // loaded is a pane on the history tab that has read a log, after a call was made.
-func loaded(t *testing.T, path string) *Watch {
+func loaded(t *testing.T, path string) *Timeline {
 	t.Helper()
-	w := New(newWatch().look.theme, Options{History: path, Now: later})
+	w := New(newTimeline().theme, Options{History: path, Now: later})
 	take(w, finished(0, "newest", `{"n":2}`, 7, nil))
 	w.Update(w.Init()())
-	goTo(t, w, "history")
+	goTo(t, w, "calls")
 	return w
 }
 
@@ -79,12 +79,12 @@ func TestHistoryHasNoCallTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := New(newWatch().look.theme, Options{History: path, Now: later})
+	w := New(newTimeline().theme, Options{History: path, Now: later})
 	event := finished(20_000, "once", `{}`, 7, nil)
 	log.Record(event)
 	take(w, event)
 	w.Update(w.Init()())
-	if n := w.history.count(); n != 1 {
+	if n := w.rows.calls().count; n != 1 {
 		t.Errorf("%d calls, want 1", n)
 	}
 }
@@ -94,7 +94,7 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	shows(t, w, "newest", "¬cannot be read")
 	w = loaded(t, t.TempDir()) // a folder
 	shows(t, w, "newest", "earlier calls cannot be read")
-	if w := New(w.look.theme, Options{}); w.Init() != nil {
+	if w := New(w.theme, Options{}); w.Init() != nil {
 		t.Error("no log is read")
 	}
 }
@@ -116,7 +116,7 @@ func TestAgainAndEdit(t *testing.T) {
 		t.Fatal("r does not run the call again")
 	}
 	same(rerun, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
-	edit, _ := press(w, "E").(EditMsg)
+	edit, _ := press(w, "enter").(EditMsg)
 	same(edit, `{"Tool":"newest","Method":"","Arguments":{"n":2},"Note":""}`)
 	command, _ := press(w, "y").(CommandMsg)
 	same(command, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
@@ -128,11 +128,11 @@ func TestAgainAndEdit(t *testing.T) {
 	edit, _ = press(w, "up", "r").(EditMsg)
 	same(edit, `{"Tool":"masked","Method":"","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
 	shows(t, w, "the log hides secrets of this call")
-	rerun, _ = press(w, "up", "enter").(RerunMsg)
+	rerun, _ = press(w, "up", "r").(RerunMsg)
 	same(rerun, `{"Tool":"oldest","Method":"","Arguments":{"n":1}}`)
 	shows(t, w, "¬the log hides")
 	press(w, "space")
-	shows(t, w, "oldest, 12 ms", "n: 1")
+	shows(t, w, "oldest", "12 ms", "n: 1")
 }
 
 // Calls without arguments, with broken ones and with very long ones.
@@ -151,28 +151,33 @@ func TestArgumentsOfLiveCalls(t *testing.T) {
 	}
 }
 
+// Once there are ten calls of a tool, the last line compares the followed one with them.
 func TestTiming(t *testing.T) {
-	w := newWatch()
-	for i, took := range []int{10, 12, 11, 9, 40, 2000} {
+	w := newTimeline()
+	for i, took := range []int{10, 12, 11, 9, 40, 11, 10, 12} {
 		take(w, finished(i, "get_weather", `{"i":1}`, took, nil))
 	}
 	take(w,
 		finished(9, "get_weather", `{}`, 0, &exec.InvalidArgumentsError{}), // was never sent
 		finished(9, "other", `{}`, 5, errors.New("it failed")),
+		finished(9, "get_weather", `{}`, 2000, nil),
 	)
-	goTo(t, w, "timing")
-	shows(t, w, "tool ", "median", "get_weather", "! 1", "¬other")
-	w.Select("a", "get_weather")
-	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 1", "     !", "▁▁▁▁▁█",
-		"12:00:00.005 2.0 s", "¬12:00:00.004 40 ms")
-	press(w, "A")
-	shows(t, w, "median", "¬min 9.0 ms")
-	press(w, "A")
-	w.Select("a", "unknown")
-	shows(t, w, "unknown has not been called")
-	w.Select("a", "get_weather")
+	follow := func(tool string, took int) {
+		w.Follow(&Subject{
+			Server: "a", Tool: tool, Call: tool, From: after(0).At, To: after(20).At,
+			Took: time.Duration(took) * time.Millisecond,
+		})
+	}
+	follow("get_weather", 2000)
+	shows(t, w, "¬median")
 	take(w, finished(10, "get_weather", `{}`, 11, nil))
-	shows(t, w, "calls 7")
+	shows(t, w, "├■─────", "─◆┤ median 11 ms, p95 2.0 s")
+	follow("get_weather", 11)
+	shows(t, w, "├◆─────", "─┤ median 11 ms")
+	follow("unknown", 11)
+	shows(t, w, "¬median")
+	w.Follow(&Subject{Server: "a"})
+	shows(t, w, "¬median")
 }
 
 // Programs after -- have one name: the calls of others are neither shown nor measured, since they cannot run here.
@@ -186,19 +191,19 @@ func TestHistoryOfAnotherProgram(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := New(newWatch().look.theme, Options{History: path, Program: "node two.js", AdHoc: "server", Now: later})
+	w := New(newTimeline().theme, Options{History: path, Program: "node two.js", AdHoc: "server", Now: later})
 	w.Update(w.Init()())
-	goTo(t, w, "history")
+	goTo(t, w, "calls")
 	shows(t, w, "server__echo {}")
-	if n := w.history.count(); n != 1 {
+	if n := w.rows.calls().count; n != 1 {
 		t.Errorf("%d calls, want 1", n)
 	}
 	if off := pane.Find(w.Bindings(), "enter").Off; off != "" {
 		t.Errorf("it cannot be made again: %s", off)
 	}
-	goTo(t, w, "timing")
-	w.Select("server", "server__echo")
-	shows(t, w, "calls 1, min 7.0 ms", "max 7.0 ms, slow 0")
+	if times := w.rows.timesOf("server", "server__echo"); len(times) != 1 || times[0] != 7*time.Millisecond {
+		t.Errorf("measured are %v", times)
+	}
 }
 
 // Calls that cannot run here are hidden: those of servers of other configs, of tools that another config has, and of a
@@ -226,11 +231,11 @@ func TestHistoryOfOtherConfigs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.History, test.options.Now = path, later
-			w := New(newWatch().look.theme, test.options)
+			w := New(newTimeline().theme, test.options)
 			w.Update(w.Init()())
 			var got []string
-			for at := w.history.journal.all.first; at < w.history.journal.all.end(); at++ {
-				got = append(got, w.history.journal.all.at(at).tool)
+			for i := range w.rows.calls().count {
+				got = append(got, w.rows.calls().at(i).call.tool)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("shown are %q, want %q", got, test.want)

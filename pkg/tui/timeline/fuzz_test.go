@@ -1,4 +1,4 @@
-package watch
+package timeline
 
 import (
 	"errors"
@@ -21,9 +21,9 @@ func fuzzKeys() []string {
 	}
 }
 
-// FuzzWatch: whatever happens and whatever is pressed, nothing crashes, every frame
+// FuzzTimeline: whatever happens and whatever is pressed, nothing crashes, every frame
 // has its exact size, and nothing that acts on a terminal is in it.
-func FuzzWatch(f *testing.F) {
+func FuzzTimeline(f *testing.F) {
 	f.Add("plain", []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, []byte{0, 11, 12, 0, 11, 24, 12}, 40, 12)
 	f.Add("\x1b[2J\u202e\xff", []byte{0, 1, 1, 2, 2, 0, 9, 3}, []byte{14, 26, 11, 15, 29, 11, 16, 17, 12, 18}, 7, 3)
 	f.Add(`{"id":1,"method":"tools/call","params":{"name":"x","requestId":1}}`, []byte{3, 4, 3, 4, 5, 6, 0}, []byte{0, 11, 23, 24, 14, 26, 11, 12}, 130, 5)
@@ -36,7 +36,7 @@ func FuzzWatch(f *testing.F) {
 		}
 		frameOf(t, w, width, height)
 		w.Focus(true)
-		w.Select("a", "tool")
+		w.Follow(&Subject{Server: "a", Tool: "tool", Call: "tool", From: after(0).At})
 		for i, b := range keys[:min(len(keys), 60)] {
 			press(w, fuzzKeys()[int(b)%len(fuzzKeys())])
 			w.Update(tea.MouseClickMsg{X: int(b), Y: int(b)%40 - 4, Button: tea.MouseLeft})
@@ -47,7 +47,7 @@ func FuzzWatch(f *testing.F) {
 		w.Update(tea.PasteMsg{Content: text})
 		w.Dropped(len(keys))
 		w.Update(HistoryMsg{records: []*record{{tool: text, arguments: text}}})
-		for range w.tabs {
+		for range filterNames() {
 			press(w, "esc", "esc", "]")
 			frameOf(t, w, width, height)
 		}
