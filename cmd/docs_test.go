@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/cmd/cli"
+	"toolx/pkg/ai"
+	"toolx/pkg/convert"
+	"toolx/pkg/words"
 )
 
 // repository is the folder of README.md, seen from a test of this package.
@@ -50,6 +53,22 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 				t.Errorf("%s says nothing of exit codes", path)
 			}
 		})
+	}
+}
+
+// TestEveryNameHasARow asks that pages have a row for each client, format and provider.
+func TestEveryNameHasARow(t *testing.T) {
+	for path, names := range map[string][]string{
+		"docs/clients.md": cli.ClientIDs(),
+		"docs/convert.md": words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) }),
+		"docs/ask.md":     ai.Providers(),
+	} {
+		page := document(t, path)
+		for _, name := range names {
+			if !regexp.MustCompile("(?m)^\\|.*`" + name + "`").MatchString(page) {
+				t.Errorf("%s has no row for %s", path, name)
+			}
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestConstantsHaveRows asks that what CONTRIBUTING says to add beside a constant is there: a class of stdout lines has
-// a verdict, a format has a record, a colour's role has a style.
+// a verdict and a row in the docs, a format has a record, a client a file in testdata/clients, a colour's role a style.
 func TestConstantsHaveRows(t *testing.T) {
 	for _, test := range []struct {
 		declared string // the file of the constants
@@ -18,6 +18,8 @@ func TestConstantsHaveRows(t *testing.T) {
 		mention  string // how, with %s for its name
 	}{
 		{"pkg/servers/wire/event.go", `(?m)^\t(Class\w+) +Class = `, "pkg/doctor/checks/framing/verdict.go", `wire\.%s\b`},
+		{"pkg/servers/wire/event.go", `(?m)^\tClass\w+ +Class = "(.+?)"`, "docs/connections.md", "(?m)^\\|.*`%s`"},
+		{"pkg/config/clients.go", `(?m)^\t\tID: "(.+?)"`, "testdata/clients/read.golden", `(?m)^%s:`},
 		{"pkg/convert/formats.go", `(?m)^\t(\w+) +Format = `, "pkg/convert/format_*.go", `\b%s\b`},
 		{"pkg/tui/pane/theme.go", `(?m)^\t(\w+) +// [a-z]`, "pkg/tui/pane/theme.go", `\b%s(: |\] = )`},
 	} {

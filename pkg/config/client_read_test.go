@@ -77,7 +77,7 @@ func TestReadClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.String() != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+		t.Errorf("got\n%s\nwant\n%s\n-update writes it", got.String(), want)
 	}
 }
 
