@@ -202,7 +202,7 @@ func TestTUICallsATool(t *testing.T) {
 	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 	w.await("server ✓", "echo")
 	w.press("/", "echo")
-	w.await("/echo", "server · echo")
+	w.await("❯ echo", "server · echo")
 	w.press("enter")
 	w.await("missing 'message'")
 	w.press("hällo wörld")
@@ -251,9 +251,7 @@ func TestTUIFirstServer(t *testing.T) {
 	w := openProgram(t, 120, 40, "env",
 		"EDITOR="+script("edit", `sed s/exit1-stderr/good/ "$1" >"$1.new" && cat "$1.new" >"$1"`),
 		"PAGER="+script("page", "cat >"+paged+".new && mv "+paged+".new "+paged), "toolx", "tui")
-	w.await("No server is configured yet.", "a add a server", "▸ toolx")
-	w.press("a")
-	w.await("its address")
+	w.await("command or address")
 	w.press("echo $HOME", "enter")
 	w.await("neither an address nor a command line")
 	w.press("\x15", "fakeserver --pids "+w.pids+" exit1-stderr", "enter") // ctrl+u clears the line
@@ -266,7 +264,7 @@ func TestTUIFirstServer(t *testing.T) {
 	w.press("e")
 	w.await("fakeserver ✓", "echo")
 	w.press("a")
-	w.await("its address")
+	w.await("command or address")
 	w.press("fakeserver --pids "+w.pids+" good", "enter")
 	w.await("fakeserver-2 ✓", "fakeserver ✓")
 	w.press("ctrl+c")
@@ -300,7 +298,7 @@ func TestTUIReadsAndGets(t *testing.T) {
 			"features")
 		w.await(revision, "resources (3)", "templates (1)", "prompts (2)")
 		w.press("/", "greet")
-		w.await("/greet", "· greet")
+		w.await("❯ greet", "· greet")
 		w.press("enter")
 		w.await("ctrl+o takes Ada  Alan  Grace")
 		w.press("\x0f") // ctrl+o
@@ -364,7 +362,7 @@ func TestTUIMouse(t *testing.T) {
 	w.click("schema json")
 	w.await("[schema]")
 	w.click("? help")
-	w.await("everywhere")
+	w.await("keys of tool", "all actions")
 	w.press("ctrl+c", "ctrl+c")
 	w.end(0)
 }
@@ -456,6 +454,8 @@ func TestTUIWelcomes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := openProgram(t, 100, 30, "sh", "-c", "cd; mkdir -p work; cd work; "+prepare+"; exec toolx")
+			w.await("command or address")
+			w.press("esc")
 			w.await("welcome", "No server is configured yet.", "add a server", "toolx init")
 			w.press("q")
 			<-w.ended

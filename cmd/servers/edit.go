@@ -195,6 +195,17 @@ func (e Editor) Add(
 	})
 }
 
+// Import writes into a file the clients whose servers it adds to its own.
+func (e Editor) Import(ctx context.Context, file config.File, clients []string) error {
+	ids, err := rawjson.Marshal(clients)
+	if err != nil {
+		return err
+	}
+	return e.edit(ctx, file, func([]byte) ([]config.Change, error) {
+		return []config.Change{{Path: []string{"imports"}, Value: ids}}, nil
+	})
+}
+
 // rebasePaths changes the paths of a server so that they mean the same in the file as on the command line, where they
 // are relative to the working folder.
 func (e Editor) rebasePaths(server *config.Server, file config.File) error {

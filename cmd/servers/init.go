@@ -120,7 +120,7 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 	var ids, counts []string
 	for _, client := range ClientsWithServers() {
 		ids = append(ids, client.ID)
-		counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, client.Servers))
+		counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, len(client.Servers)))
 	}
 	if len(ids) == 0 {
 		return nil, nil
@@ -133,10 +133,10 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// clientServers is a client, with the number of its enabled servers.
+// clientServers is a client, with the names of its enabled servers.
 type clientServers struct {
 	*config.Client
-	Servers int
+	Servers []string
 }
 
 // ClientsWithServers returns the clients that have servers. A file that several clients read counts for one of them.
@@ -144,22 +144,22 @@ func ClientsWithServers() []clientServers {
 	var clients []clientServers
 	var read []string
 	for _, client := range config.Clients() {
-		servers := 0
+		var servers []string
 		for _, file := range config.ReadClients(config.Options{}, client) {
 			if slices.Contains(read, file.Path) {
 				continue
 			}
-			before := servers
+			before := len(servers)
 			for _, server := range file.Servers {
 				if !server.Disabled {
-					servers++
+					servers = append(servers, server.Plain())
 				}
 			}
-			if servers > before {
+			if len(servers) > before {
 				read = append(read, file.Path)
 			}
 		}
-		if servers > 0 {
+		if len(servers) > 0 {
 			clients = append(clients, clientServers{client, servers})
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
 	"toolx/pkg/fault"
-	"toolx/pkg/words"
+	"toolx/pkg/tui"
 )
 
 // tuiConfig is the config that the full-screen interface shows and changes. It implements tui.Entries.
@@ -81,14 +81,10 @@ func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err err
 		}
 	}
 	name = c.freeName(detect.NameOf(append([]string{server.Command}, server.Args...), server.URL))
-	file, named := (&serverscmd.ConfigFileFlags{}).Named(c.box.Flags)
-	if !named {
-		file = config.UserFile(config.Options{})
-	}
 	if len(c.names) > 0 {
 		c.names = append(c.names, name)
 	}
-	return name, serverscmd.Editor{Tools: c.box.Opener}.Add(ctx, file, name, server, false)
+	return name, serverscmd.Editor{Tools: c.box.Opener}.Add(ctx, c.file(), name, server, false)
 }
 
 // isRelativeFile reports whether a word of a command line is a file relative to the working folder.
@@ -110,20 +106,25 @@ func (c *tuiConfig) freeName(name string) string {
 	return free
 }
 
-// Found returns lines about the files in which toolx looked for servers: its own existing files, or the one that it
-// would create, and how many servers other clients on this machine have.
-func (c *tuiConfig) Found() []string {
-	var lines []string
-	files, _, _ := config.Find(config.Options{Files: c.box.Flags.Config})
-	for _, file := range files {
-		lines = append(lines, file.Name+" has no server")
-	}
-	if len(files) == 0 {
-		lines = append(lines, "there is no config yet; a creates "+config.UserFile(config.Options{}).Name)
-	}
+// Found returns the enabled servers of other clients on this machine.
+func (c *tuiConfig) Found() []tui.FoundServers {
+	var found []tui.FoundServers
 	for _, client := range serverscmd.ClientsWithServers() {
-		lines = append(lines, fmt.Sprintf("%s has %s: toolx servers %s shows them, toolx tui %s: uses them",
-			client.Name, words.Count(client.Servers, "server"), client.ID, client.ID))
+		found = append(found, tui.FoundServers{ID: client.ID, Client: client.Name, Names: client.Servers})
 	}
-	return lines
+	return found
+}
+
+// Import makes the user's config use the servers of a client.
+func (c *tuiConfig) Import(ctx context.Context, client string) error {
+	clients, _ := c.box.Config().TrustedImports()
+	return serverscmd.Editor{Tools: c.box.Opener}.Import(ctx, c.file(), append(clients, client))
+}
+
+// file returns the file that servers are added to.
+func (c *tuiConfig) file() config.File {
+	if file, named := (&serverscmd.ConfigFileFlags{}).Named(c.box.Flags); named {
+		return file
+	}
+	return config.UserFile(config.Options{})
 }

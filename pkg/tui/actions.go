@@ -87,12 +87,13 @@ func (m *model) repeat() tea.Cmd {
 	return m.start(c.item, c.arguments, c.filled)
 }
 
-// startFilter opens the finder.
-func (m *model) startFilter() tea.Cmd {
-	m.setFocus(areaTree)
-	cmd := m.tree.startTyping()
-	m.showSelected()
-	return cmd
+// request returns the call as one to repeat.
+func (c *call) request() timeline.Request {
+	request := timeline.Request{Tool: c.name, Arguments: c.arguments}
+	if c.item.kind != kindTool {
+		request.Method = c.item.kind.request()
+	}
+	return request
 }
 
 // stopServer stops the server on the page, once the user agrees.
@@ -107,19 +108,6 @@ func (m *model) stopServer() tea.Cmd {
 	}
 	stop := func() tea.Cmd { return m.servers.stop(s) }
 	m.ask("stop "+render.Safe(titleOf(s.name))+"?", text, []string{"y", "enter"}, "stop it", stop)
-	return nil
-}
-
-// toFound goes to the page of the row under the finder's cursor: to its form if it has one. It calls a tool without
-// parameters.
-func (m *model) toFound() tea.Cmd {
-	m.tree.leave()
-	m.showSelected()
-	if m.page.takesNothing() {
-		return m.run()
-	}
-	m.page.tab = tabForm
-	m.setFocus(areaPage)
 	return nil
 }
 

@@ -180,25 +180,25 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestRecentComesFirst lists what was called last first in the finder.
+// TestRecentComesFirst: the palette lists what was called last first.
 func TestRecentComesFirst(t *testing.T) {
 	d := drive(t, []string{"s"}, serverTool(t, "s", "alpha"), serverTool(t, "s", "beta"), serverTool(t, "s", "gamma"))
 	found := func(want ...string) {
 		t.Helper()
 		d.press("1", "/")
 		var got []string
-		for _, r := range d.m.tree.rows {
-			if !r.item.none() {
-				got = append(got, r.item.Plain)
+		for _, e := range d.m.palette.found {
+			if !e.item.none() {
+				got = append(got, e.item.Plain)
 			}
 		}
 		d.press("esc")
 		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("the finder lists %q, want %q", got, want)
+			t.Errorf("the palette lists %q, want %q", got, want)
 		}
 	}
 	found("alpha", "beta", "gamma")
-	d.press("/", "text:beta", "enter")
+	d.press("/", "text:beta", "ctrl+r")
 	d.until("the call in the history", func() bool { return len(d.m.timeline.Recent()) == 1 })
 	found("beta", "alpha", "gamma")
 }

@@ -21,8 +21,16 @@ type Entries interface {
 	// Reload reads the config again, and returns the servers to show. The sessions of servers whose entries have
 	// changed end, and so does that of the named one.
 	Reload(ctx context.Context, server string) ([]*config.Server, error)
-	// Found returns lines that list where toolx looked for servers.
-	Found() []string
+	// Found returns the servers of other clients on this machine.
+	Found() []FoundServers
+	// Import makes the config use the servers of a client.
+	Import(ctx context.Context, client string) error
+}
+
+// FoundServers are the servers of another client.
+type FoundServers struct {
+	ID, Client string
+	Names      []string
 }
 
 // configurer changes the config, and then shows its servers.
@@ -32,8 +40,9 @@ type configurer struct {
 	tree    *tree
 	// reveal moves the cursor to a server.
 	reveal func(*server)
-	// found caches the result of Entries.Found, which reads files; nil if it must be called.
-	found []string
+	// ask opens the palette for a server to add, close closes it.
+	ask   func() tea.Cmd
+	close func()
 }
 
 // noConfig is why the config cannot be changed.
@@ -41,9 +50,8 @@ const noConfig = "toolx was started with a server's command"
 
 // addKey returns the key that adds a server.
 func (c *configurer) addKey() pane.Binding {
-	add := func() tea.Cmd { return c.add("") }
 	return pane.Binding{
-		Keys: []string{"a"}, Help: "add a server", Off: pane.Off(c.options.Entries == nil, noConfig), Do: add,
+		Keys: []string{"a"}, Help: "add a server", Off: pane.Off(c.options.Entries == nil, noConfig), Do: c.ask,
 	}
 }
 
@@ -56,31 +64,35 @@ func (c *configurer) editKey(s *server) pane.Binding {
 	}
 }
 
-// add asks for a server, and keeps it; typed is what was typed before.
+// empty reports whether there is a config, but no server in it.
+func (c *configurer) empty() bool { return c.options.Entries != nil && len(c.servers.list) == 0 }
+
+// add keeps a server, as it was typed, and closes the palette if that succeeds.
 func (c *configurer) add(typed string) tea.Cmd {
-	lines := []string{
-		"Type its command or its address, such as",
-		"  npx -y @modelcontextprotocol/server-everything",
-		"  https://example.org/mcp",
+	type added struct {
+		name string
+		err  error
 	}
-	return c.prompt("add a server", lines, typed, "add it", func(typed string) tea.Cmd {
-		if typed == "" {
-			return nil
+	add := func() added {
+		name, err := c.options.Entries.Add(c.ctx, typed)
+		return added{name, err}
+	}
+	return after(add, func(a added) tea.Cmd {
+		if a.err != nil {
+			return c.failWithHint(a.err)
 		}
-		type added struct {
-			name string
-			err  error
+		c.close()
+		return c.reload(a.name)
+	})
+}
+
+// adopt uses the servers of another client.
+func (c *configurer) adopt(found *FoundServers) tea.Cmd {
+	return after(func() error { return c.options.Entries.Import(c.ctx, found.ID) }, func(err error) tea.Cmd {
+		if err != nil {
+			return c.failWithHint(err)
 		}
-		add := func() added {
-			name, err := c.options.Entries.Add(c.ctx, typed)
-			return added{name, err}
-		}
-		return after(add, func(a added) tea.Cmd {
-			if a.err != nil {
-				return tea.Batch(c.failWithHint(a.err), c.add(typed))
-			}
-			return c.reload(a.name)
-		})
+		return c.reload(found.Names[0])
 	})
 }
 
@@ -150,7 +162,6 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	own := slices.DeleteFunc(slices.Clone(c.tree.groups), func(g *group) bool { return g.server != nil })
 	c.servers.list, c.tree.groups = shown, append(groups, own...)
 	c.servers.changedTools()
-	c.found = nil
 	if s := c.servers.server(name); s != nil {
 		c.reveal(s)
 	} else {
@@ -161,21 +172,11 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 
 // welcome returns the lines of the page for a config without servers, and nil if it has some.
 func (c *configurer) welcome(width int) []string {
-	if c.options.Entries == nil || len(c.servers.list) > 0 {
+	if !c.empty() {
 		return nil
-	}
-	lines := []string{
-		c.theme.Paint(pane.Strong, "No server is configured yet."), "",
-		c.theme.Hint(c.addKey()) + ": a command, such as", "  npx -y @modelcontextprotocol/server-everything",
-		"or an address, such as", "  https://example.org/mcp", "",
-	}
-	if c.found == nil {
-		c.found = c.options.Entries.Found()
-	}
-	for _, found := range c.found {
-		lines = append(lines, c.theme.Paragraph(pane.Dim, c.safe(found), width)...)
 	}
 	more := "toolx init writes a config with what it finds in this folder and in other clients; toolx tui -- COMMAND " +
 		"shows a server without one."
-	return append(append(lines, ""), c.theme.Paragraph(pane.Dim, more, width)...)
+	lines := []string{c.theme.Paint(pane.Strong, "No server is configured yet."), "", c.theme.Hint(c.addKey()), ""}
+	return append(lines, c.theme.Paragraph(pane.Dim, more, width)...)
 }

@@ -117,7 +117,7 @@ func TestDevelop(t *testing.T) {
 	save(nil, get, wipe) // compared with the last tools that there were
 	d.shows("- put", "+ wipe", "development   restarts on save")
 
-	d.press("/", "text:get", "enter")
+	d.press("/", "text:get", "ctrl+r")
 	d.until("the result", func() bool { return len(d.m.calls.list) == 1 && len(d.m.calls.running()) == 0 })
 	d.press("1", "g", "w")
 	d.shows("restarts on save, repeats the last call")
@@ -125,7 +125,7 @@ func TestDevelop(t *testing.T) {
 	if calls.Load() != 2 {
 		t.Errorf("%d calls, want the first and its repetition", calls.Load())
 	}
-	d.press("/", "text:wipe", "enter", "y")
+	d.press("/", "text:wipe", "ctrl+r", "y")
 	d.until("the result", func() bool { return len(d.m.calls.list) == 3 && len(d.m.calls.running()) == 0 })
 	d.press("1", "g")
 	save(nil, get, wipe)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,89 +12,143 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// always returns the keys that work everywhere, even while text is typed.
-func (m *model) always() []pane.Binding {
-	run := pane.Binding{
-		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Fix: m.toProblem, Do: m.run,
+// actions returns what can be done from every pane. The status line, the help, the palette and the documentation show
+// these rows, and those of the panes.
+func (m *model) actions() []pane.Binding {
+	shown, server := m.calls.shown, m.tree.server()
+	noCall, noResult, noSubject := pane.Off(shown == nil, "no calls yet"), "", ""
+	if shown == nil || shown.running() {
+		noResult = "there is no result"
 	}
-	if m.focus == areaPage && m.page.ends() {
-		run.Keys = append(run.Keys, "enter")
-	}
-	bindings := []pane.Binding{
-		run,
-		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Do: pane.Do(m.page.turn)},
-		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
-		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: suspend},
-		{Keys: []string{"f1"}, Help: "help", Do: m.help},
-	}
-	for i := range areas {
-		bindings = append(bindings, pane.Binding{
-			Keys: []string{fmt.Sprintf("alt+%d", int(i)+1)}, Help: "go to " + i.String(), Off: m.hidden(i),
-			Do: pane.Do(func() { m.setFocus(i) }),
-		})
-	}
-	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
-		bindings = append(bindings, pane.Binding{
-			Keys: []string{"ctrl+o"}, Help: "next suggestion from the server", Do: pane.Do(m.suggested.take),
-		})
-	}
-	return bindings
-}
-
-// common returns the keys of every pane, while no text is typed.
-func (m *model) common() []pane.Binding {
-	var bindings []pane.Binding
-	add := func(key, help, off string, do func() tea.Cmd) {
-		bindings = append(bindings, pane.Binding{Keys: []string{key}, Help: help, Off: off, Do: do})
-	}
-	add("tab", "next pane", "", pane.Do(func() { m.moveFocus(1) }))
-	add("shift+tab", "previous pane", "", pane.Do(func() { m.moveFocus(-1) }))
-	if help := m.backHelp(); help != "" {
-		add("esc", help, "", pane.Do(m.back))
-	}
-	for i := range areas {
-		add(fmt.Sprint(int(i)+1), "go to "+i.String(), m.hidden(i), pane.Do(func() { m.setFocus(i) }))
-	}
-	shown, noSubject := m.calls.shown, ""
 	if !m.ofResult() {
 		noSubject = m.noItem()
 	}
-	add("/", "find", "", m.startFilter)
-	failed := m.servers.nextFailed(m.tree.server())
-	add("!", "next failed server", pane.Off(failed == nil, "no server has failed"),
-		pane.Do(func() { m.revealServer(failed) }))
-	off := pane.Off(shown == nil || !shown.running(), "no call is running")
-	do := pane.Do(func() { shown.cancelRunning() })
-	add("x", "cancel the call", off, do)
-	add("r", "call again", pane.Off(shown == nil, "no calls yet"), m.repeat)
-	bindings = append(bindings, m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"))
-	bindings = append(bindings, m.calls.compareKeys()...)
-	bindings = append(bindings, m.calls.limitKey(m.page.item))
-	add("y", "copy as toolx command", noSubject, m.copy.command)
-	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
-	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
-	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
-	bindings = append(bindings, m.restartKey(), m.developers.key(m.tree.server()), m.config.addKey())
-	if !m.page.item.none() && !m.page.item.resource() {
-		off := m.noSubscriptions(m.page.item.Server)
-		add("u", "subscribe to updates", cmp.Or(off, "select a resource of the server"), nil)
-	}
-	add("W", "show or hide the timeline", "", pane.Do(m.toggleWatch))
+	failed := m.servers.nextFailed(server)
+	notRunning := pane.Off(shown == nil || !shown.running(), "no call is running")
 	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it fills the screen")
-	add("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) }))
-	add("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) }))
-	add("z", "zoom this pane, or restore it", "", pane.Do(func() { m.zoomed = !m.zoomed }))
-	add("?", "help", "", m.help)
-	add("q", "quit", "", m.quit)
-	return bindings
+	reveal := pane.Do(func() { m.revealServer(failed) })
+	cancel := pane.Do(func() { shown.cancelRunning() })
+	row := func(key, help, off string, do func() tea.Cmd) pane.Binding {
+		return pane.Binding{Keys: strings.Split(key, " "), Help: help, Off: off, Do: do}
+	}
+	typing := func(key, help, off string, do func() tea.Cmd) pane.Binding {
+		b := row(key, help, off, do)
+		b.Typing = true
+		return b
+	}
+	return slices.Concat([]pane.Binding{
+		m.runKey(),
+		typing("ctrl+k /", "find tools, calls and actions", "", m.palette.begin),
+		row("!", "next failed server", pane.Off(failed == nil, "no server has failed"), reveal),
+		row("r", "call again", noCall, m.repeat),
+		row("x", "cancel the call", notRunning, cancel),
+		m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"),
+	}, m.calls.compareKeys(), []pane.Binding{
+		row("y", "copy as toolx command", noSubject, m.copy.command),
+		row("Y", "copy as JSON-RPC request", noSubject, m.copy.request),
+		row("c", "copy the result", noResult, m.copy.result),
+		row("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments),
+		m.calls.limitKey(m.page.item), m.restartKey(server), m.developers.key(server), m.config.addKey(),
+	}, m.subscribeKey(), []pane.Binding{
+		typing("ctrl+t ]", m.page.tabHelp(), m.noItem(), pane.Do(m.page.turn)),
+		row("W", "show or hide the timeline", "", pane.Do(m.toggleWatch)),
+		row("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) })),
+		row("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) })),
+		row("z", "zoom this pane, or restore it", "", pane.Do(func() { m.zoomed = !m.zoomed })),
+		row("tab", "next pane", "", pane.Do(func() { m.moveFocus(1) })),
+		row("shift+tab", "previous pane", "", pane.Do(func() { m.moveFocus(-1) })),
+		row("esc", m.backHelp(), pane.Off(m.focus == areaTree, "there is nothing to leave; q quits"), pane.Do(m.back)),
+	}, m.areaKeys(), []pane.Binding{
+		{Keys: []string{"?", "f1"}, Help: "keys of this pane", Short: "help", Typing: true, Do: m.help},
+		typing("ctrl+z", "suspend", "", suspend),
+		typing("q ctrl+c", "quit", "", m.quit),
+	}, m.suggested.keys())
+}
+
+// runKey returns the key that runs the item on the page, or makes the call on the screen again.
+func (m *model) runKey() pane.Binding {
+	run := pane.Binding{
+		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Fix: m.toProblem, Do: m.run,
+		Typing: true,
+	}
+	reads := m.page.item.kind == kindResource && m.page.runnable()
+	if m.focus == areaPage && !m.page.item.none() && (reads || m.page.ends()) {
+		run.Keys = append(run.Keys, "enter")
+	}
+	return run
+}
+
+// areaKeys returns the keys that go to panes.
+func (m *model) areaKeys() []pane.Binding {
+	var keys []pane.Binding
+	for a := range areas {
+		number := strconv.Itoa(int(a) + 1)
+		keys = append(keys, pane.Binding{
+			Keys: []string{number, "alt+" + number}, Help: "go to " + a.String(), Off: m.hidden(a), Typing: true,
+			Do: pane.Do(func() { m.setFocus(a) }),
+		})
+	}
+	return keys
+}
+
+// commands returns what the palette can do: the actions, and those of the pane and the server on the screen.
+func (m *model) commands() []pane.Binding {
+	var commands []pane.Binding
+	for _, b := range slices.Concat(m.focused().bindings(), m.serverKeys(), m.actions()) {
+		same := func(other pane.Binding) bool { return other.Help == b.Help }
+		if b.IsCommand() && !slices.ContainsFunc(commands, same) {
+			commands = append(commands, b)
+		}
+	}
+	return commands
+}
+
+// usable returns the actions whose keys are not text now.
+func (m *model) usable() []pane.Binding {
+	all := m.actions()
+	if !m.focused().editing() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(b pane.Binding) bool { return !b.Typing })
+}
+
+// hints returns the keys for the status line, the most useful first.
+func (m *model) hints() []pane.Binding {
+	if m.questions.first() != nil || m.dialog != nil || m.palette.open {
+		return nil // the dialog over the panes has its own
+	}
+	keys := []string{
+		"?", "R", "a", "enter", "letters", "ctrl+r", "x", "esc", "ctrl+k", "]", "f2", "r", "D", "y", "z", "q",
+	}
+	skip := func(key string, holds bool) {
+		if !holds {
+			keys = slices.DeleteFunc(keys, func(one string) bool { return one == key })
+		}
+	}
+	s := m.tree.server()
+	skip("R", s != nil && s.down())
+	skip("a", len(m.servers.list) == 0)
+	skip("esc", m.focus != areaTree)
+	if m.focused().editing() {
+		keys[0] = "f1"
+	}
+	var hints []pane.Binding
+	all := append(m.focused().bindings(), m.usable()...)
+	for _, key := range keys {
+		binding := pane.Find(all, key)
+		same := func(hint pane.Binding) bool { return hint.Help == binding.Help }
+		if binding != nil && binding.Off == "" && !slices.ContainsFunc(hints, same) {
+			shown := *binding
+			shown.Keys = []string{key}
+			hints = append(hints, shown)
+		}
+	}
+	return hints
 }
 
 // treeKeys returns the keys of the tree.
 func (m *model) treeKeys() []pane.Binding {
 	t := m.tree
-	if t.typing {
-		return m.filterKeys()
-	}
 	do := func(f func()) func() tea.Cmd { return pane.Do(func() { f(); m.showSelected() }) }
 	noGroup := pane.Off(t.selected().group == nil, "no group")
 	moves := pane.Moves(m.moveTree, t.list.Page())
@@ -104,7 +159,7 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"-"}, Help: "close every group", Do: do(func() { t.setAllClosed(true) })},
 		{Keys: []string{"+"}, Help: "open every group", Do: do(func() { t.setAllClosed(false) })},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: noGroup, Do: do(t.toggle)},
-	}, m.serverKeys(), m.resourceKeys())
+	}, m.serverKeys())
 }
 
 func (m *model) moveTree(by int) {
@@ -112,31 +167,13 @@ func (m *model) moveTree(by int) {
 	m.showSelected()
 }
 
-// filterKeys returns the keys of the finder; all others are text.
-func (m *model) filterKeys() []pane.Binding {
-	nothing := pane.Off(len(m.tree.rows) == 0, "nothing fits")
-	leave := pane.Do(func() { m.tree.leave(); m.showSelected() })
-	return []pane.Binding{
-		{Keys: []string{"enter", "tab"}, Help: "go there", Off: nothing, Do: m.toFound},
-		{Keys: []string{"esc"}, Help: "leave the finder", Do: leave},
-		{Keys: []string{"down", "ctrl+n"}, Help: "down", Do: pane.Do(func() { m.moveTree(1) })},
-		{Keys: []string{"up", "ctrl+p"}, Help: "up", Do: pane.Do(func() { m.moveTree(-1) })},
-		{Keys: []string{"pgdown"}, Help: "a page down", Do: pane.Do(func() { m.moveTree(m.tree.list.Page()) })},
-		{Keys: []string{"pgup"}, Help: "a page up", Do: pane.Do(func() { m.moveTree(-m.tree.list.Page()) })},
-	}
-}
-
 // pageKeys returns the keys of the page and of what it shows.
 func (m *model) pageKeys() []pane.Binding {
 	keys := m.page.bindings()
-	if m.page.item.kind == kindResource && m.page.runnable() {
-		run := pane.Binding{Keys: []string{"enter"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Do: m.run}
-		keys = append(keys, run)
-	}
 	if m.page.editing() {
 		return keys
 	}
-	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+	return append(keys, m.serverKeys()...)
 }
 
 // resultKeys returns the keys of the result. Left and right show other calls, unless the result needs them itself.
@@ -151,9 +188,8 @@ func (m *model) resultKeys() []pane.Binding {
 	return append(moves, own...)
 }
 
-// restartKey returns the key that restarts the selected server.
-func (m *model) restartKey() pane.Binding {
-	s := m.tree.server()
+// restartKey returns the key that restarts a server, which may be nil.
+func (m *model) restartKey(s *server) pane.Binding {
 	return pane.Binding{
 		Keys: []string{"R"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
 		Do: func() tea.Cmd { return m.servers.restart(s) },
@@ -179,16 +215,17 @@ func (m *model) serverKeys() []pane.Binding {
 	}
 }
 
-// resourceKeys returns the keys of the resource or template on the page.
-func (m *model) resourceKeys() []pane.Binding {
-	if !m.page.item.resource() {
+// subscribeKey returns the key that subscribes to the resource on the page; none where no item is shown.
+func (m *model) subscribeKey() []pane.Binding {
+	if m.page.item.none() {
 		return nil
 	}
 	help := "subscribe to updates"
 	if m.subscriptions.current() != nil {
 		help = "unsubscribe"
 	}
-	off := cmp.Or(m.noSubscriptions(m.page.item.Server), m.page.cannotRun())
+	off := cmp.Or(m.noSubscriptions(m.page.item.Server),
+		pane.Off(!m.page.item.resource(), "select a resource of the server"), m.page.cannotRun())
 	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
 }
 
@@ -200,33 +237,31 @@ func (m *model) noSubscriptions(server string) string {
 
 func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }
 
-// help shows what every key does now, and why some do nothing.
+// help shows what the keys of this pane do now, and why some do nothing.
 func (m *model) help() tea.Cmd {
-	own := m.focused().bindings()
-	lines := keyLines(m.theme, m.focus.String(), own)
-	everywhere := pane.Without(m.common(), own)
-	if m.focused().editing() {
-		lines = append(lines, keyLines(m.theme, "everywhere", m.always())...)
-		lines = append(lines, keyLines(m.theme, "after esc", everywhere)...) // they are text now
-	} else {
-		lines = append(lines, keyLines(m.theme, "everywhere", append(m.always(), everywhere...))...)
-	}
-	m.openDialog("keys", lines)
+	lines := keyLines(m.theme, m.focused().bindings())
+	more := pane.Binding{Keys: []string{"ctrl+k"}, Help: "all actions"}
+	m.openDialog("keys of "+m.focus.String(), append(lines, "", keyLine(m.theme, more)))
 	return nil
 }
 
-// keyLines returns the help on keys, under a heading.
-func keyLines(theme *pane.Theme, title string, bindings []pane.Binding) []string {
-	lines := []string{theme.Paint(pane.Heading, title)}
+// keyLines returns the help on keys, each action once.
+func keyLines(theme *pane.Theme, bindings []pane.Binding) []string {
+	var lines []string
 	for _, binding := range bindings {
-		keys, text := fmt.Sprintf("%-18s ", strings.Join(binding.Keys, ", ")), binding.Help
-		if binding.Off != "" {
-			lines = append(lines, theme.Paint(pane.Dim, keys+text+" ("+binding.Off+")"))
-			continue
+		if line := keyLine(theme, binding); binding.Help != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
-		lines = append(lines, theme.Paint(pane.Strong, keys)+text)
 	}
-	return append(lines, "")
+	return lines
+}
+
+func keyLine(theme *pane.Theme, binding pane.Binding) string {
+	keys, text := fmt.Sprintf("%-18s ", strings.Join(binding.Keys, ", ")), binding.Help
+	if binding.Off != "" {
+		return theme.Paint(pane.Dim, keys+text+" ("+binding.Off+")")
+	}
+	return theme.Paint(pane.Strong, keys) + text
 }
 
 // String returns the name of a pane.

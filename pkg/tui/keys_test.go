@@ -9,55 +9,28 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// meanings are the letters that are commands, with all that they may do: one thing, in each place where it can be done.
-var meanings = map[string][]string{
-	"A": {"show this call, its server, or all servers"},
-	"D": {"mark the differences from the previous call"},
+// synonyms are the letters whose action has several names, in the places where it can be done. All others have one.
+var synonyms = map[string][]string{
 	"G": {"last", "last field", "newest, and follow"},
-	"N": {"previous match"},
-	"P": {"copy the JSON pointer"},
-	"R": {"restart the server"},
-	"S": {"save what is shown to a file"},
-	"T": {"set a time limit"},
-	"V": {"copy the value"},
-	"W": {"show or hide the timeline"},
-	"X": {"stop the server"},
-	"Y": {"copy as JSON-RPC request"},
-	"a": {"add a server"},
 	"c": {"copy the result", "copy the row", "copy the text"},
-	"d": {"run the doctor"},
 	"e": {"edit in $EDITOR", "edit its entry in $EDITOR"},
-	"f": {"follow, or stop"},
 	"g": {"first", "first field", "oldest"},
 	"h": {"close the group", "close, or go to the parent", "columns to the left", "previous filter"},
 	"j": {"down", "next row, without typing"},
 	"k": {"up", "previous row, without typing"},
 	"l": {"open the group, or go to its page", "open", "columns to the right", "next of all, wire, stderr, log, calls"},
 	"m": {"as it came", "as Markdown"},
-	"n": {"next match"},
 	"o": {"open in $PAGER", "open its log in $PAGER"},
-	"p": {"copy the path for jq"},
-	"q": {"quit"},
-	"r": {"call again"},
 	"s": {"save to a file", "save images and other binary content"},
 	"t": {"as a table", "as a tree"},
 	"u": {"subscribe to updates", "unsubscribe"},
-	"v": {"next view of the result"},
 	"w": {"restart on save", "also repeat the last call", "stop restarting"},
-	"x": {"cancel the call"},
 	"y": {"copy as toolx command", "copy the row", "copy the text"},
-	"z": {"zoom this pane, or restore it"},
-	"=": {"compare the others with this call"},
-	"/": {"find", "search"},
-	"?": {"help"},
-	"!": {"next failed server"},
-	"&": {"filter by text"},
+	"/": {"find tools, calls and actions", "search"},
 	"+": {"open every group", "open everything below"},
 	"-": {"close every group", "close everything"},
-	"<": {"previous call"},
-	"{": {"make this pane smaller"},
-	"}": {"make this pane larger"},
-	">": {"next call"},
+	"[": {"previous filter"},
+	"]": {"next of all, wire, stderr, log, calls", "form, about, schema, json", "form, about, json", "about, json"},
 }
 
 // TestOneLetterMeansOneThing goes through panes, pages and views, and looks at what each letter does there.
@@ -70,17 +43,24 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 			ToolName: "zwave__x", Server: "zwave", Success: true, Duration: time.Second,
 		}},
 	}})
-	used := make(map[string]bool)
+	meanings := make(map[string][]string)
 	look := func(where string) {
 		t.Helper()
 		if d.m.focused().editing() {
 			return
 		}
-		for _, binding := range slices.Concat(d.m.focused().bindings(), d.m.common()) {
+		seen := make(map[string]string)
+		for _, binding := range slices.Concat(d.m.focused().bindings(), d.m.actions()) {
+			if binding.Off == "" && binding.Help != "" && binding.IsCommand() &&
+				seen[binding.Help] != "" && seen[binding.Help] != binding.Keys[0] {
+				t.Errorf("%s: %q is listed twice", where, binding.Help)
+			}
+			if binding.IsCommand() {
+				seen[binding.Help] = binding.Keys[0]
+			}
 			for _, key := range binding.Keys {
-				if used[key] = true; len(key) == 1 && (key < "0" || key > "9") && key != "[" && key != "]" &&
-					!slices.Contains(meanings[key], binding.Help) {
-					t.Errorf("%s: %s means %q", where, key, binding.Help)
+				if !slices.Contains(meanings[key], binding.Help) {
+					meanings[key] = append(meanings[key], binding.Help)
 				}
 			}
 		}
@@ -114,9 +94,10 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 		d.until("the result", func() bool { return len(d.m.calls.list) == 0 || len(d.m.calls.running()) == 0 })
 		look("the result of " + name)
 	}
-	for key := range meanings {
-		if !used[key] {
-			t.Errorf("%s is never bound", key)
+	for key, helps := range meanings {
+		extra := slices.DeleteFunc(helps, func(help string) bool { return slices.Contains(synonyms[key], help) })
+		if len(key) == 1 && (len(extra) > 1 || len(extra) == 1 && synonyms[key] != nil) {
+			t.Errorf("%s means %q, besides %q", key, extra, synonyms[key])
 		}
 	}
 }

@@ -49,7 +49,6 @@ type arrangement struct {
 	zoomed   bool // the pane with focus has the whole screen
 	result   bool // there is a result to show
 	watch    bool // the user wants to see the watch pane
-	finds    bool // the finder replaces the tree
 	names    int  // how many columns the tree can use
 	form     int  // how many rows the page can use; 0 if unknown
 	timeline int  // how many rows the watch pane can use
@@ -97,10 +96,6 @@ func arrange(width, height int, a arrangement) layout {
 	}
 	if width < mediumWidth || a.zoomed {
 		l.tabs, l.panes[a.focus] = body.cutTop(1)
-		return l
-	}
-	if a.finds {
-		l.panes[areaTree], l.panes[areaPage] = body.cutLeft(body.w * 6 / 10)
 		return l
 	}
 	names := max(leastTree, min(a.names+2+l.margin, mostTree+l.margin))

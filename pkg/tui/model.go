@@ -55,6 +55,7 @@ type model struct {
 	subscriptions *subscriptions
 	copy          *copier
 	typist        *typist
+	palette       *palette
 	// wanted is the tool to go to, with its arguments, as soon as it is listed.
 	wanted *Start
 }
@@ -83,7 +84,9 @@ func newModel(ctx context.Context, options Options) *model {
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
 	m.page = &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}}
-	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
+	m.page.actions = func() []pane.Binding {
+		return append([]pane.Binding{m.restartKey(m.page.server)}, m.serverKeys()...)
+	}
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{
 		shared: s, view: result.New(s.theme), page: m.page, server: m.servers.server,
@@ -94,17 +97,18 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
 	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
-	m.tree.recent = m.timeline.Recent
 	m.page.limit = func() string { return m.calls.limits[m.page.item.key()].typed }
 	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
-	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
+	m.typist = &typist{shared: s, editing: func() bool { return m.palette.open || m.focused().editing() }}
 	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
+	m.palette = newPalette(m)
+	m.config.ask, m.config.close = m.palette.beginAdding, m.palette.forget
 	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
 	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
 	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
 	m.parts = [areas]part{
-		areaTree:   {m.treeKeys, m.updateTree, m.tree.editing, m.tree.setFocus},
+		areaTree:   {m.treeKeys, m.updateTree, func() bool { return false }, func(on bool) { m.tree.focus = on }},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
 		areaResult: {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
 		areaWatch:  partOf(m.timeline),
@@ -152,6 +156,9 @@ func (m *model) Init() tea.Cmd {
 		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
 		m.servers.openAll(),
 	}
+	if m.config.empty() {
+		commands = append(commands, m.palette.beginAdding())
+	}
 	if m.options.Develop {
 		for _, s := range m.servers.list {
 			commands = append(commands, m.developers.begin(s))
@@ -194,7 +201,7 @@ func (m *model) setTools() {
 // relist shows the items of the tree after some of them were replaced, updates the forms, and notifies the user if the
 // item on the screen has changed.
 func (m *model) relist() {
-	shown, typing, selected := m.page.item, m.focused().editing(), m.tree.selected()
+	shown, typing, selected := m.page.item, m.typist.editing(), m.tree.selected()
 	m.tree.arrange()
 	m.tree.find(selected)
 	for _, g := range m.tree.groups {
@@ -207,13 +214,9 @@ func (m *model) relist() {
 	}
 	m.goToWanted()
 	m.showSelected()
+	m.palette.refresh()
 	if _, ok := m.tree.listed(shown.key()); ok || shown.none() || !m.page.item.none() {
 		return
-	}
-	if m.tree.selected().group == nil { // nothing else fits the filter
-		m.tree.unfilter()
-		m.tree.find(row{group: m.tree.groupOf(shown.Server)})
-		m.showSelected()
 	}
 	m.notify(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
 	m.typist.uncover(typing)
@@ -268,7 +271,6 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 
 // revealServer moves the cursor to a server, and shows its page.
 func (m *model) revealServer(s *server) {
-	m.tree.unfilter()
 	m.tree.find(row{group: m.tree.groupOf(s.name)})
 	m.setFocus(areaTree)
 	m.showSelected()

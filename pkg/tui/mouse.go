@@ -119,7 +119,7 @@ func (m *model) clickCallLine(x, width int) tea.Cmd {
 	if hint := m.page.callLine(); m.page.cannotRun() != "" || !m.theme.HintSpan(hint, width).Holds(x) {
 		return nil
 	}
-	return m.do(pane.Find(m.always(), "ctrl+r"))
+	return m.do(pane.Find(m.usable(), "ctrl+r"))
 }
 
 // clickHint runs the key whose hint is at a column of the status line.

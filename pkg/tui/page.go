@@ -223,14 +223,10 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 }
 
 func (p *page) bindings() []pane.Binding {
-	bindings := p.list.ScrollKeys("space")
 	if inner := p.inner(); inner != nil {
-		bindings = inner.Bindings()
+		return inner.Bindings()
 	}
-	if p.item.none() || p.editing() { // "]" is text now
-		return bindings
-	}
-	return append(bindings, pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Short: "tabs", Do: pane.Do(p.turn)})
+	return p.list.ScrollKeys("space")
 }
 
 // String returns the name of a tab.

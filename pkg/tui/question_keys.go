@@ -162,10 +162,10 @@ func (qs *questions) updateMouse(q *question, msg tea.MouseMsg) tea.Cmd {
 
 // help shows the keys while a question is open.
 func (qs *questions) help(q *question) tea.Cmd {
-	lines := keyLines(qs.theme, "answer", qs.answers(q))
+	lines := keyLines(qs.theme, qs.answers(q))
 	if q.form != nil {
-		lines = append(lines, keyLines(qs.theme, "form", q.form.Bindings())...)
+		lines = append(lines, keyLines(qs.theme, q.form.Bindings())...)
 	}
-	qs.openDialog("keys", append(lines, keyLines(qs.theme, "everywhere", qs.moreKeys(q))...))
+	qs.openDialog("keys", append(lines, keyLines(qs.theme, qs.moreKeys(q))...))
 	return nil
 }

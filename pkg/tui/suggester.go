@@ -54,6 +54,15 @@ type suggester struct {
 	server func(name string) *server
 }
 
+// keys returns the key that takes the next suggestion, none if there is none: then it is the form's own, for examples.
+func (su *suggester) keys() []pane.Binding {
+	if len(su.values) == 0 {
+		return nil
+	}
+	help := "next suggestion from the server"
+	return []pane.Binding{{Keys: []string{"ctrl+o"}, Help: help, Typing: true, Do: pane.Do(su.take)}}
+}
+
 // suggest asks the server for values of the argument under the cursor whenever the argument or its text has changed;
 // typing reports whether the form has the focus. Only one request runs at a time, so that a slow server gets fewer of
 // them.

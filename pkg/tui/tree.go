@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/textinput"
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
@@ -21,30 +19,12 @@ type tree struct {
 	groups  []*group
 	list    pane.List
 	rows    []row
-	filter  textinput.Model
-	typing  bool
 	focus   bool
-	all     int            // how many rows can be found
-	longest int            // the width of the longest item
-	added   map[string]int // scores of the finder, by names
-	// letters reports whether the letters of the pattern are found, because no row has its words.
-	letters bool
+	longest int // the width of the longest item
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
-	// recent returns the names of used items, the latest first; the finder lists them first.
-	recent func() []string
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
-}
-
-// recentScores returns what the finder adds to the scores of used items, by name: most for the latest.
-func recentScores(names []string) map[string]int {
-	const latest, step = 300, 10
-	scores := make(map[string]int)
-	for i, name := range names {
-		scores[name] = max(1, latest-i*step)
-	}
-	return scores
 }
 
 // group is a server with its tools; server is nil for the tools of the config and for toolx's own.
@@ -123,7 +103,7 @@ func (r row) sign() int {
 func (r row) failed() bool { return r.header() && r.serverList != nil && r.serverList.failure != "" }
 
 func newTree(s *shared) *tree {
-	return &tree{shared: s, filter: pane.NewInput("/")}
+	return &tree{shared: s}
 }
 
 // setTools replaces the tools of the groups.
@@ -154,8 +134,8 @@ func (t *tree) find(wanted row) {
 	t.list.Move(0, len(t.rows))
 }
 
-// listed returns the row of an item, or the row that it would have if everything around it were open and nothing were
-// filtered. ok is false if no list has the item.
+// listed returns the row of an item, or the row that it would have if everything around it were open. ok
+// is false if no list has the item.
 func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 	for _, g := range t.groups {
 		for _, s := range g.sections() {
@@ -183,16 +163,9 @@ func (t *tree) server() *server {
 	return nil
 }
 
-// arrange builds the rows: everything that is open, or what the finder finds, the best first.
+// arrange builds the rows: everything that is open.
 func (t *tree) arrange() {
 	t.rows = t.rows[:0]
-	if t.typing {
-		all := t.searchable()
-		t.all = len(all)
-		t.rows, t.letters = search(all, t.filter.Value(), t.added)
-		return
-	}
-	t.longest = 0
 	for _, g := range t.groups {
 		if !g.shown() {
 			continue
@@ -245,57 +218,9 @@ func (t *tree) reveal(wanted itemKey) bool {
 	if at.group.closed = false; at.serverList != nil {
 		at.serverList.closed = false
 	}
-	t.unfilter()
+	t.arrange()
 	t.find(at)
 	return true
-}
-
-// unfilter ends the finder and shows everything again.
-func (t *tree) unfilter() {
-	t.typing = false
-	t.filter.Blur()
-	t.filter.Reset()
-	t.arrange()
-}
-
-// leave ends the finder. The cursor stays on the row that was found, and everything around it is opened.
-func (t *tree) leave() {
-	at := t.selected()
-	if at.item.none() {
-		t.unfilter()
-		t.find(at)
-		return
-	}
-	t.reveal(at.item.key())
-}
-
-// update handles text typed into the filter; filterKeys are the other keys.
-func (t *tree) update(msg tea.Msg) tea.Cmd {
-	before := t.filter.Value()
-	var cmd tea.Cmd
-	t.filter, cmd = t.filter.Update(msg)
-	if t.filter.Value() != before {
-		t.arrange()
-		t.list.Set(0, len(t.rows))
-	}
-	return cmd
-}
-
-func (t *tree) editing() bool { return t.typing }
-
-// setFocus ends the finder when the focus is lost.
-func (t *tree) setFocus(on bool) {
-	if t.focus = on; !on && t.typing {
-		t.leave()
-	}
-}
-
-func (t *tree) startTyping() tea.Cmd {
-	t.typing, t.added = true, recentScores(t.recent())
-	t.filter.Reset()
-	t.arrange()
-	t.list.Set(0, len(t.rows))
-	return t.filter.Focus()
 }
 
 // enterHelp returns what enter does with the row under the cursor.
@@ -353,10 +278,7 @@ func (t *tree) setAllClosed(closed bool) {
 // render draws the tree.
 func (t *tree) render(width, height int) string {
 	var lines []string
-	if t.typing {
-		lines = append(lines, t.inputLine(width))
-	}
-	room := height - len(lines)
+	room := height
 	if len(t.rows) > room && room > 2 {
 		room-- // for the count of the others
 	}
@@ -368,11 +290,7 @@ func (t *tree) render(width, height int) string {
 		lines = append(lines, t.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more", t.theme.Glyphs.More, more)))
 	}
 	if len(t.rows) == 0 {
-		empty := "no tools"
-		if t.typing {
-			empty = "nothing fits"
-		}
-		lines = append(lines, t.theme.Paint(pane.Dim, empty))
+		lines = append(lines, t.theme.Paint(pane.Dim, "no tools"))
 	}
 	return t.theme.Block(lines, width, height)
 }
@@ -404,8 +322,6 @@ func (t *tree) line(i, width int) string {
 	r := t.rows[i]
 	var text string
 	switch {
-	case t.typing:
-		text = t.foundLine(r, width)
 	case !r.item.none():
 		text = t.itemLine(r, width)
 	case r.serverList != nil:
@@ -533,15 +449,12 @@ func (s *shared) badges(of item, room int) string {
 // click moves the cursor to the row at a place. A second click on a group, or a click on its sign,
 // opens or closes it. A click on the line that says that there is more scrolls to it.
 func (t *tree) click(x, y int) {
-	if t.typing {
-		y--
-	}
 	at := t.list.Top() + y
 	switch {
 	case y < 0 || at >= len(t.rows):
 	case y >= t.list.Height():
 		t.list.Scroll(t.list.Height())
-	case !t.typing && t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
+	case t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
 	default:

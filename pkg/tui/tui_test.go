@@ -25,7 +25,6 @@ import (
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
-	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/timeline"
 )
 
@@ -307,13 +306,13 @@ func TestHelpOnKeys(t *testing.T) {
 		t.Error("the last line tells keys that do not work now")
 	}
 	d.press("end")
-	d.shows("lines above", "q                  quit")
+	d.shows("lines above", "all actions")
 	d.press("pgup")
 	d.shows("lines above", "more lines")
 	d.press("g", "esc")
 	d.send(tea.WindowSizeMsg{Width: 100, Height: 70})
 	d.press("f1")
-	d.shows("tab                next field", "after esc")
+	d.shows("tab                next field", "ctrl+k             all actions")
 	if strings.Contains(d.frame(), "next pane") {
 		t.Errorf("tab is told of twice:\n%s", d.frame())
 	}
@@ -394,7 +393,7 @@ func TestFollowACall(t *testing.T) {
 	line := func(at time.Time, text string) exec.Event {
 		return wire.StderrLine{Head: wire.Head{At: at, Server: "zwave"}, Text: text}
 	}
-	d.press("/", "text:dim", "enter")
+	d.press("/", "text:dim", "ctrl+r")
 	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
 		line(noon().Add(-time.Second), "before it"), line(noon(), "during it"),
@@ -421,7 +420,7 @@ func TestEnterMeansGo(t *testing.T) {
 			t.Errorf("called with %s, want %s", got, arguments)
 		}
 	}
-	d.press("/", "text:now", "enter")
+	d.press("/", "text:now", "ctrl+r")
 	called(1, "{}")
 	d.press("1", "home", "down", "down", "enter", "enter", "enter")
 	if len(d.m.calls.list) != 1 {
@@ -442,8 +441,7 @@ func TestEnterMeansGo(t *testing.T) {
 	}
 }
 
-// esc leads back step by step, and in the tree ends the filter; then it does nothing, and
-// says nothing.
+// esc leads back step by step; in the tree there is nothing to leave, which it says.
 func TestBack(t *testing.T) {
 	dim := newTool(t, `{"name":"dim","inputSchema":{"type":"object","properties":{"by":{"type":"integer"}}}}`, says("dim"))
 	dim.Server, dim.Name = "zwave", "zwave__dim"
@@ -452,7 +450,7 @@ func TestBack(t *testing.T) {
 	d.shows("esc back", "• list", "zwave · dim")
 	d.press("esc")
 	d.press("esc")
-	d.shows("? help")
+	d.shows("there is nothing to leave; q quits")
 	if d.m.tree.selected().item.Plain != "dim" {
 		t.Error("the cursor moved")
 	}
@@ -547,21 +545,6 @@ func TestCallOfAnOldProgram(t *testing.T) {
 	})
 }
 
-// In the filter of the tools every letter is text, be there anything that fits or not.
-func TestTypingTheFilter(t *testing.T) {
-	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "get-env"))
-	d.press("/", "text:get-e")
-	d.shows("/get-e", "zwave · get-env", "1 of 2", "enter go")
-	d.press("text: +jk q?")
-	d.shows("/get-e +jk q?", "nothing fits")
-	d.press("esc")
-	d.shows("• get-env")
-	d.press("/", "text:get", "esc")
-	if d.m.tree.selected().item.Plain != "get-env" {
-		t.Error("esc leaves what was found")
-	}
-}
-
 // While a filter is typed every letter is text, also where no row fits, and enter ends it.
 func TestTypingAFilterOfWhatIsWatched(t *testing.T) {
 	d := drive(t, []string{"zwave"})
@@ -611,56 +594,6 @@ func TestLostServer(t *testing.T) {
 	d.press("y")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
 	d.shows("zwave ○ stopped")
-}
-
-// The finder lists what fits best first: labels before servers' names, letters and descriptions only where no word
-// fits, toolx's own last; servers are found too, also those that failed.
-func TestFinder(t *testing.T) {
-	own := newTool(t, `{"name":"echo","description":"Says a **scrap**."}`, says(""))
-	its := func(name string) *exec.Tool { return serverTool(t, "everything", name) }
-	d := drive(t, []string{"everything", "mail"}, its("echo"), its("subscribe"), its("get-screen"), own,
-		lamp(t, says("")))
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ConnectFailed{Head: wire.Head{At: noon(), Server: "mail"}, Err: errors.New("API_KEY is not set")},
-	}})
-	for _, test := range []struct{ pattern, want string }{
-		{"echo", "everything echo, echo"},
-		{"scr", "everything get-screen, everything subscribe"},
-		{"mail", "mail"},
-		{"ev echo", "everything echo"},
-		{"gtscrn", "everything get-screen"},
-		{"switches", "lamp"},
-		{"?scrap", "echo"},
-		{"shines", ""},
-	} {
-		d.press("/", "text:"+test.pattern)
-		var got []string
-		for _, r := range d.m.tree.rows {
-			name := r.label()
-			if !r.item.none() && r.item.Server != "" {
-				name = r.item.Server + " " + name
-			}
-			got = append(got, name)
-		}
-		if list := strings.Join(got, ", "); list != test.want {
-			t.Errorf("%s finds %s, want %s", test.pattern, list, test.want)
-		}
-		d.press("esc")
-	}
-	d.press("/", "text:?scrap")
-	if !strings.Contains(d.frame(), "Says a scrap.") {
-		t.Errorf("the description is shown as Markdown is written:\n%s", d.frame())
-	}
-	d.press("esc", "/", "text:lamp", "enter")
-	if d.m.focus != areaPage || d.m.page.item.Plain != "lamp" || d.m.tree.typing {
-		t.Errorf("enter does not lead into the form:\n%s", d.frame())
-	}
-	d.m.theme.Change(pane.NewTheme(true, true, false))
-	d.press("esc", "esc", "/", "text:scre", "text:x")
-	d.press("esc", "/", "text:cho", "down")
-	if mark := d.m.theme.Paint(pane.Found, "cho"); !strings.Contains(d.m.screen(), "e"+mark) {
-		t.Errorf("what is found is not marked:\n%q", d.m.screen())
-	}
 }
 
 // A flood of events neither blocks who emits nor grows without bound; its newest are

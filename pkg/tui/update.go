@@ -43,6 +43,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if q := m.questions.first(); q != nil && m.dialog == nil {
 			return m.questions.updateMouse(q, msg)
 		}
+		if m.palette.open && m.dialog == nil {
+			return m.palette.mouse(msg)
+		}
 		return m.updateMouse(msg)
 	case eventsMsg:
 		return m.updateEvents(msg)
@@ -73,8 +76,11 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		}
 		return cmd
 	default: // cursors that blink
-		if m.dialog != nil && m.dialog.input != nil {
+		switch {
+		case m.dialog != nil && m.dialog.input != nil:
 			return m.dialog.typeInto(msg)
+		case m.palette.open:
+			return m.palette.update(msg)
 		}
 		return m.focused().update(msg)
 	}
@@ -115,7 +121,7 @@ func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	q := m.questions.first()
 	if q == nil || m.typist.beneath {
 		cmd := m.updatePanes(key)
-		m.typist.typed(m.focused().editing())
+		m.typist.typed(m.typist.editing())
 		return cmd
 	}
 	cmd := m.questions.update(q, key)
@@ -125,26 +131,30 @@ func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 
 // updatePanes handles a key while no question is asked.
 func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
-	if binding := pane.Find(m.always(), key.String()); binding != nil {
-		return m.do(binding)
+	if m.palette.open {
+		return m.palette.update(key)
 	}
-	part := m.focused()
-	own := pane.Find(part.bindings(), key.String())
+	name, part := key.String(), m.focused()
+	action := pane.Find(m.usable(), name)
+	if action != nil && action.Typing && len(name) > 1 {
+		return m.do(action)
+	}
+	own := pane.Find(part.bindings(), name)
 	works := own != nil && own.Off == ""
 	// Text goes into the text field, even if a key of that name does nothing now.
 	if part.editing() && (own == nil || works || key.Text != "") {
 		return part.update(key)
 	}
-	common := pane.Find(m.common(), key.String())
 	switch {
 	case works:
 		return m.do(own)
-	case common != nil: // tab, after the last field of a form
-		return m.do(common)
+	case action != nil: // tab, after the last field of a form
+		return m.do(action)
 	case own != nil:
 		return m.do(own)
 	}
-	return part.update(key)
+	m.notify(name+" does nothing here; ? shows the keys of this pane, ctrl+k all actions", true)
+	return nil
 }
 
 // updatePaste passes pasted text to the question, if there is one, else to a pane.
@@ -155,6 +165,8 @@ func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 		return m.dialog.typeInto(msg)
 	case m.dialog != nil:
 		return nil
+	case (q == nil || m.typist.beneath) && m.palette.open:
+		return m.palette.update(msg)
 	case q == nil || m.typist.beneath:
 		return m.focused().update(msg)
 	case q.editing():
@@ -163,27 +175,16 @@ func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// updateTree handles clicks, the wheel, and text typed into the filter.
+// updateTree handles clicks and the wheel.
 func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
 		m.tree.list.Scroll(pane.Wheel(msg))
-		return nil
 	case tea.MouseClickMsg:
 		m.tree.click(msg.X, msg.Y)
 		m.showSelected()
-		return nil
-	case tea.KeyPressMsg:
-		if !m.tree.typing {
-			return nil // keys without a binding do nothing
-		}
-		if cmd, ok := pane.Press(m.filterKeys(), msg); ok {
-			return cmd
-		}
 	}
-	cmd := m.tree.update(msg)
-	m.showSelected()
-	return cmd
+	return nil
 }
 
 // updateEvents handles the events since the last frame.

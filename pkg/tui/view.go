@@ -42,6 +42,12 @@ func (m *model) screen() string {
 		box, x, y := m.dialog.render(m.theme, m.width, m.height)
 		screen = over(m.theme, screen, box, x, y)
 	}
+	if m.palette.open && m.dialog == nil && q == nil {
+		lines := strings.Split(backdrop(m.theme, screen), "\n")
+		lines[m.height-1] = m.renderStatus(m.width) // why a key does nothing
+		box, x, y := m.palette.render(m.width, m.height)
+		screen = over(m.theme, strings.Join(lines, "\n"), box, x, y)
+	}
 	return screen
 }
 
@@ -64,7 +70,7 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
-		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
+		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching,
 		names: m.tree.wants(), form: m.page.wants(), timeline: m.timeline.Rows(), grown: m.grown,
 	})
 }
@@ -128,9 +134,6 @@ func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, blo
 	title := m.theme.Paint(pane.Dim, a.String())
 	switch a {
 	case areaTree:
-		if m.tree.typing {
-			title = m.theme.Paint(pane.Dim, "find")
-		}
 		block, frame.Extent, frame.Hint = m.tree.render(width, height), m.tree.list.Extent(), m.tree.position()
 	case areaPage:
 		title, _ = m.page.title(room)
@@ -256,39 +259,4 @@ func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 		spans = spans[:len(spans)-1]
 	}
 	return texts[:len(spans)], spans
-}
-
-// hints returns the keys for the status line, the most useful first.
-func (m *model) hints() []pane.Binding {
-	if m.questions.first() != nil || m.dialog != nil {
-		return nil // the dialog over the panes has its own
-	}
-	var hints []pane.Binding
-	all := append(m.always(), m.focused().bindings()...)
-	if !m.focused().editing() {
-		all = append(all, m.common()...)
-	}
-	help := "?"
-	if m.focused().editing() {
-		help = "f1"
-	}
-	keys := []string{help}
-	if s := m.tree.server(); s != nil && s.down() {
-		keys = append(keys, "R")
-	}
-	if len(m.servers.list) == 0 {
-		keys = append(keys, "a")
-	}
-	keys = append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "z", "q")
-	for _, key := range keys {
-		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
-			shown := *binding
-			shown.Keys = []string{key}
-			if slices.ContainsFunc(hints, func(hint pane.Binding) bool { return hint.Help == shown.Help }) {
-				continue
-			}
-			hints = append(hints, shown)
-		}
-	}
-	return hints
 }

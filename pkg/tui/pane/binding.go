@@ -36,8 +36,16 @@ type Binding struct {
 	Off string
 	// Fix goes to where the reason in Off can be removed; nil if there is no such place.
 	Fix func()
+	// Typing reports whether the keys that are not text work while text is typed, too.
+	Typing bool
 	// Do performs the action. Not nil.
 	Do func() tea.Cmd
+}
+
+// IsCommand reports whether the binding is an action with a name. What enter, arrows and the like do depends on the
+// place.
+func (b Binding) IsCommand() bool {
+	return b.Help != "" && b.Do != nil && (len(b.Keys[0]) == 1 || strings.HasPrefix(b.Keys[0], "ctrl+"))
 }
 
 // Hint draws a binding's first key and what it does.

@@ -102,6 +102,7 @@ type Glyphs struct {
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
 	Left, Right    string // arrows
+	Prompt, Again  string // ahead of text to type, and of a call to repeat
 }
 
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
@@ -161,7 +162,7 @@ func unicodeGlyphs() Glyphs {
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"}, Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
-		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
+		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳",
 	}
 }
 
@@ -172,7 +173,7 @@ func asciiGlyphs() Glyphs {
 		Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"}, Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
-		Filled:  "#", Hollow: ".", Left: "<-", Right: "->",
+		Filled:  "#", Hollow: ".", Left: "<-", Right: "->", Prompt: ">", Again: "@",
 	}
 }
 
