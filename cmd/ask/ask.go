@@ -67,11 +67,7 @@ If QUESTION is -, it is read from standard input.
 
 The default provider is Ollama on this machine:
 
-  ollama     OLLAMA_HOST; the default model is qwen3:0.6b
-  anthropic  ANTHROPIC_API_KEY
-  openai     OPENAI_API_KEY, and any API like OpenAI's chat completions at
-             --base-url: vLLM, LM Studio, llama.cpp, Mistral
-
+` + ai.Help() + `
 Tool failures are reported to the model and do not change the exit code.
 
 Exit codes: 0 answered, 2 wrong usage, or a model that is unknown or cannot call tools,

@@ -27,7 +27,7 @@ type anthropicClient struct {
 const (
 	// anthropicURL is Anthropic's own address.
 	anthropicURL = "https://api.anthropic.com"
-	// anthropicToken is the variable of a key that is shown as a bearer's.
+	// anthropicToken is the variable of a key that is sent as a bearer token.
 	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
 	// defaultAnthropicModel is the one that Anthropic recommends for tools and agents.
 	defaultAnthropicModel = "claude-sonnet-5-5"
@@ -37,23 +37,26 @@ const (
 	anthropicMaxTokens = 16384
 )
 
-func newAnthropic(options Options) (*anthropicClient, error) {
+func anthropicRecord() record {
+	return record{
+		name: Anthropic, keys: []string{"ANTHROPIC_API_KEY", anthropicToken}, help: "ANTHROPIC_API_KEY",
+		open:        newAnthropic,
+		server:      "an Anthropic server",
+		address:     anthropicURL,
+		addressHint: "set --base-url or ANTHROPIC_BASE_URL to the address before /v1/messages",
+		reachHint:   checkNetwork,
+		models:      "/v1/models",
+	}
+}
+
+func newAnthropic(options Options) (Provider, error) {
 	base := cmp.Or(options.BaseURL, options.Getenv("ANTHROPIC_BASE_URL"), anthropicURL)
-	end, err := newEndpoint(options, Anthropic, cmp.Or(options.Model, defaultAnthropicModel), base, "ANTHROPIC_API_KEY")
+	end, err := newEndpoint(options, Anthropic, cmp.Or(options.Model, defaultAnthropicModel), base)
 	if err != nil {
 		return nil, err
 	}
 	// As the SDKs take it, as OpenAI's is given, and whole.
 	end.base = strings.TrimSuffix(strings.TrimSuffix(end.base, "/messages"), "/v1")
-	if end.key == "" {
-		token, err := keyIn(options, anthropicToken)
-		if err != nil {
-			return nil, err
-		}
-		if token != "" {
-			end.key, end.variable = token, anthropicToken
-		}
-	}
 	return &anthropicClient{endpoint: end}, nil
 }
 

@@ -39,7 +39,7 @@ type endpoint struct {
 	client          *http.Client
 }
 
-func newEndpoint(options Options, provider, model, base, variable string) (*endpoint, error) {
+func newEndpoint(options Options, provider, model, base string) (*endpoint, error) {
 	base, _, _ = strings.Cut(base, "#")      // a fragment is for browsers
 	base, query, _ := strings.Cut(base, "?") // which comes after the path of each request
 	values, _ := url.ParseQuery(query)
@@ -47,10 +47,10 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("the address %q of %s is not a URL", withoutUser(base), provider),
-			Fix:     "--base-url " + textsOf(provider).address,
+			Fix:     "--base-url " + recordOf(provider).address,
 		}
 	}
-	key, err := keyIn(options, variable)
+	variable, key, err := keyIn(options, recordOf(provider).keys)
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +70,22 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 	}, nil
 }
 
-// keyIn returns the key in a variable of the environment, empty if there is none. A header cannot carry a line break,
-// such as one from a file that has more than the key.
-func keyIn(options Options, variable string) (string, error) {
-	key := strings.TrimSpace(options.Getenv(variable))
-	if strings.ContainsFunc(key, unicode.IsControl) {
-		return "", &fault.UsageError{
-			Message: variable + " has a line break, or another control character",
-			Fix:     "put the key alone into " + variable,
+// keyIn returns the key in the first of some variables that is set, and that variable; if none is, the first one. A
+// header cannot carry a line break, such as one from a file that has more than the key.
+func keyIn(options Options, variables []string) (variable, key string, err error) {
+	for _, variable := range variables {
+		key := strings.TrimSpace(options.Getenv(variable))
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			return "", "", &fault.UsageError{
+				Message: variable + " has a line break, or another control character",
+				Fix:     "put the key alone into " + variable,
+			}
+		}
+		if key != "" {
+			return variable, key, nil
 		}
 	}
-	return key, nil
+	return variables[0], "", nil
 }
 
 // withoutUser removes user and password from a text that may be a URL.

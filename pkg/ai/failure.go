@@ -165,41 +165,12 @@ func (f *Failure) fill(text string) string {
 	if f.Attempts > 1 {
 		times = fmt.Sprintf(" %d times", f.Attempts)
 	}
-	texts := textsOf(f.Provider)
+	provider := recordOf(f.Provider)
 	return strings.NewReplacer("{provider}", f.Provider, "{model}", strconv.Quote(f.Model), "{url}", f.URL,
 		"{variable}", f.Variable, "{status}", status(f.Status), "{times}", times, "{detail}", detail,
-		"{turns}", strconv.Itoa(f.Turns), "{moreTurns}", strconv.Itoa(2*f.Turns), "{server}", texts.server,
-		"{models}", texts.models, "{reachHint}", texts.reachHint, "{addressHint}", texts.addressHint,
-		"{address}", texts.address).Replace(text)
-}
-
-// providerTexts are the parts of messages that depend on the provider.
-type providerTexts struct {
-	server      string // which should have responded
-	address     string // what --base-url may hold
-	addressHint string
-	reachHint   string
-	models      string // the path of the list of models
-}
-
-func textsOf(provider string) providerTexts {
-	texts := providerTexts{
-		server:      "an OpenAI-compatible server",
-		address:     "http://localhost:8000/v1",
-		addressHint: "set --base-url to the address up to the version",
-		reachHint:   "check --base-url, the network and HTTPS_PROXY",
-		models:      "/models",
-	}
-	switch provider {
-	case Ollama:
-		texts.server, texts.address = "an Ollama server", "http://localhost:11434"
-		texts.addressHint = "set OLLAMA_HOST or --base-url to Ollama's address"
-		texts.reachHint = "start it: ollama serve\nor set OLLAMA_HOST or --base-url to its address"
-	case Anthropic:
-		texts.server, texts.address, texts.models = "an Anthropic server", anthropicURL, "/v1/models"
-		texts.addressHint = "set --base-url or ANTHROPIC_BASE_URL to the address before /v1/messages"
-	}
-	return texts
+		"{turns}", strconv.Itoa(f.Turns), "{moreTurns}", strconv.Itoa(2*f.Turns), "{server}", provider.server,
+		"{models}", provider.models, "{reachHint}", provider.reachHint, "{addressHint}", provider.addressHint,
+		"{address}", provider.address).Replace(text)
 }
 
 // status describes an HTTP status.

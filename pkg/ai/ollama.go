@@ -29,12 +29,24 @@ const defaultOllamaModel = "qwen3:0.6b"
 // own Go types know only a part of JSON Schema, and would silently drop the rest.
 type ollama struct{ *endpoint }
 
-func newOllama(options Options) (*ollama, error) {
+func ollamaRecord() record {
+	return record{
+		name: Ollama, keys: []string{"OLLAMA_API_KEY"}, open: newOllama,
+		help:        "OLLAMA_HOST; the default model is " + defaultOllamaModel,
+		server:      "an Ollama server",
+		address:     "http://localhost:11434",
+		addressHint: "set OLLAMA_HOST or --base-url to Ollama's address",
+		reachHint:   "start it: ollama serve\nor set OLLAMA_HOST or --base-url to its address",
+		models:      "/models",
+	}
+}
+
+func newOllama(options Options) (Provider, error) {
 	base, err := ollamaURL(cmp.Or(options.BaseURL, options.Getenv("OLLAMA_HOST")))
 	if err != nil {
 		return nil, err
 	}
-	end, err := newEndpoint(options, Ollama, cmp.Or(options.Model, defaultOllamaModel), base, "OLLAMA_API_KEY")
+	end, err := newEndpoint(options, Ollama, cmp.Or(options.Model, defaultOllamaModel), base)
 	if err != nil {
 		return nil, err
 	}

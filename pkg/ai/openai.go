@@ -27,9 +27,22 @@ type openAI struct {
 // openAIURL is OpenAI's own address.
 const openAIURL = "https://api.openai.com/v1"
 
-func newOpenAI(options Options) (*openAI, error) {
+func openAIRecord() record {
+	return record{
+		name: OpenAI, keys: []string{"OPENAI_API_KEY"}, open: newOpenAI,
+		help: "OPENAI_API_KEY, and any API like OpenAI's chat completions at\n" +
+			"             --base-url: vLLM, LM Studio, llama.cpp, Mistral",
+		server:      "an OpenAI-compatible server",
+		address:     "http://localhost:8000/v1",
+		addressHint: "set --base-url to the address up to the version",
+		reachHint:   checkNetwork,
+		models:      "/models",
+	}
+}
+
+func newOpenAI(options Options) (Provider, error) {
 	base := cmp.Or(options.BaseURL, options.Getenv("OPENAI_BASE_URL"), openAIURL)
-	end, err := newEndpoint(options, OpenAI, options.Model, base, "OPENAI_API_KEY")
+	end, err := newEndpoint(options, OpenAI, options.Model, base)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/convert"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Provider is where a model runs. It knows how to ask for a turn and how to read its stream, and does not know tools,
@@ -89,8 +90,48 @@ const (
 	OpenAI    = "openai"
 )
 
+// record is what toolx knows about a provider.
+type record struct {
+	name string
+	keys []string // the variables that may hold its key
+	help string   // for toolx ask --help
+	open func(Options) (Provider, error)
+
+	// The rest is for messages.
+	server      string // that should have responded
+	address     string // an example for --base-url
+	addressHint string
+	reachHint   string
+	models      string // the path of the list of models
+}
+
+// checkNetwork is the hint for a provider in the internet.
+const checkNetwork = "check --base-url, the network and HTTPS_PROXY"
+
+// records returns all providers, the default first.
+func records() []record { return []record{ollamaRecord(), anthropicRecord(), openAIRecord()} }
+
+// recordOf returns the record of a provider, OpenAI's for an unknown one.
+func recordOf(name string) record {
+	for _, r := range records() {
+		if r.name == name {
+			return r
+		}
+	}
+	return openAIRecord()
+}
+
 // Providers returns the names that New knows, the default first.
-func Providers() []string { return []string{Ollama, Anthropic, OpenAI} }
+func Providers() []string { return words.Texts(records(), func(r record) string { return r.name }) }
+
+// Help returns a list of the providers and their variables.
+func Help() string {
+	var lines strings.Builder
+	for _, r := range records() {
+		fmt.Fprintf(&lines, "  %-10s %s\n", r.name, r.help)
+	}
+	return lines.String()
+}
 
 // Options say which model is asked and where.
 type Options struct {
@@ -108,13 +149,10 @@ type Options struct {
 
 // New makes a provider. It sends nothing: Check reports a missing key. The error is an *fault.UsageError.
 func New(options Options) (Provider, error) {
-	switch cmp.Or(options.Provider, Ollama) {
-	case Ollama:
-		return newOllama(options)
-	case Anthropic:
-		return newAnthropic(options)
-	case OpenAI:
-		return newOpenAI(options)
+	for _, r := range records() {
+		if r.name == cmp.Or(options.Provider, Ollama) {
+			return r.open(options)
+		}
 	}
 	return nil, &fault.UsageError{
 		Message: fmt.Sprintf("provider %q is unknown", options.Provider),
@@ -125,9 +163,11 @@ func New(options Options) (Provider, error) {
 // Secrets returns the keys in the environment of all providers, to be masked in logs.
 func Secrets(getenv func(string) string) []string {
 	var secrets []string
-	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"} {
-		if value := strings.TrimSpace(getenv(name)); value != "" {
-			secrets = append(secrets, value)
+	for _, r := range records() {
+		for _, name := range r.keys {
+			if value := strings.TrimSpace(getenv(name)); value != "" {
+				secrets = append(secrets, value)
+			}
 		}
 	}
 	return secrets
