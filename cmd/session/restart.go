@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -57,9 +56,8 @@ func runSessionRestart(ctx context.Context, o namesOptions) error {
 	for _, record := range found {
 		server := person.SessionEntry(loaded.Servers, record)
 		if server == nil {
-			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used "+
-				"in this folder", record.Name, strconv.Quote(record.Server), record.File),
-				"toolx session stop "+exec.ShellLine(record.Name)+" ends it")
+			return fault.Usage(fmt.Sprintf("session %s has a server that is not in the config: %q of %s",
+				record.Name, record.Server, record.File), "end it with toolx session stop "+exec.ShellLine(record.Name))
 		}
 		if err := record.Restartable(); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,8 +53,8 @@ func TestStyleOfErrors(t *testing.T) {
 	for path, file := range sources(t) {
 		if strings.HasPrefix(path, "cmd") || strings.HasPrefix(path, "pkg") {
 			ast.Inspect(file, func(n ast.Node) bool {
-				if width := madeError(n); width > maxErrorColumns {
-					text := textOf(n.(*ast.CallExpr).Args[0]) //nolint:forcetypeassert // only calls have a width
+				text := madeError(n)
+				if width := len(errorLabel) + shown(text); width > maxErrorColumns {
 					t.Errorf("%s: the first line of an error has %d columns, at most %d are allowed; move "+
 						"circumstances to its hint or details: %s", path, width, maxErrorColumns, text)
 				}
@@ -82,25 +83,35 @@ func checkShownErrors(t *testing.T, path, text string) {
 	}
 }
 
-// madeError returns the width of the first line of an error that a call makes; 0 if it makes none.
-func madeError(n ast.Node) int {
-	call, ok := n.(*ast.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return 0
+// madeError returns the text of an error that a node makes: a call, a field or an Error method; empty if it makes none.
+func madeError(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && slices.Contains([]string{"Message", "Text", "Title"}, key.Name) {
+			return textOf(n.Value)
+		}
+	case *ast.CallExpr:
+		if name := calledName(n); slices.Contains([]string{"fault.Usage", "errors.New", "fmt.Errorf"}, name) {
+			return textOf(n.Args[0])
+		}
+	case *ast.FuncDecl:
+		if n.Name.Name == "Error" && n.Recv != nil && n.Body != nil {
+			if last, ok := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStmt); ok {
+				return textOf(last.Results[0])
+			}
+		}
 	}
-	selector, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return 0
+	return ""
+}
+
+// calledName returns the name of a called function of a package, such as "fmt.Errorf", or nothing.
+func calledName(call *ast.CallExpr) string {
+	if selector, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) > 0 {
+		if from, ok := selector.X.(*ast.Ident); ok {
+			return from.Name + "." + selector.Sel.Name
+		}
 	}
-	from, _ := selector.X.(*ast.Ident)
-	switch {
-	case from == nil:
-		return 0
-	case from.Name == "fault" && selector.Sel.Name == "Usage", from.Name == "errors" && selector.Sel.Name == "New",
-		from.Name == "fmt" && selector.Sel.Name == "Errorf":
-		return len(errorLabel) + shown(textOf(call.Args[0]))
-	}
-	return 0
+	return ""
 }
 
 // textOf returns the text of an expression; what is not constant becomes a name.
@@ -121,6 +132,10 @@ func textOf(e ast.Expr) string {
 		return textOf(e.X) + textOf(e.Y)
 	case *ast.ParenExpr:
 		return textOf(e.X)
+	case *ast.CallExpr:
+		if calledName(e) == "fmt.Sprintf" {
+			return textOf(e.Args[0])
+		}
 	}
 	return strings.Repeat("n", nameColumns)
 }

@@ -61,7 +61,7 @@ func TestExpiredSession(t *testing.T) {
 		{"a tool that may be called twice", forget(404, "Session not found", false), `{"idempotentHint":true}`, 2, ""},
 		{"a server that says it in words", forget(400, byWords, false), `{"readOnlyHint":true}`, 2, ""},
 		{"a server that says it in words of its own", forget(400, `{"error":"unknown session"}`, false), `{"readOnlyHint":true}`, 2, ""},
-		{"any other tool", forget(404, "", false), `{}`, 1, "a new session has begun, and tools/call was not sent again"},
+		{"any other tool", forget(404, "", false), `{}`, 1, "lost the session, and tools/call was not repeated"},
 		{"a server that forgets at once", forget(404, "", true), `{"readOnlyHint":true}`, 2, "the session has expired (HTTP 404)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

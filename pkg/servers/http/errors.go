@@ -316,12 +316,12 @@ func (e *Error) Exchange() []string {
 	return details
 }
 
-// sessionExpired returns the error of a request that was not sent again, since that may do harm: the server had
-// forgotten the session, and a new one has begun. why is what the server said.
+// sessionExpired returns the error of a request that is not repeated in a new session, because that may do harm. why
+// is the server's error about the lost session.
 func sessionExpired(server, method string, why error) error {
 	return &diagnose.Hinted{
-		Text: fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
-			"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", server, why, method),
-		Fix: "call it again if a second call does no harm", Err: why,
+		Text: fmt.Sprintf("server %q lost the session, and %s was not repeated: %v", server, method, why),
+		Fix: "call again if that does no harm; toolx repeats only calls of tools with readOnlyHint or idempotentHint",
+		Err: why,
 	}
 }
