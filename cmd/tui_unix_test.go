@@ -375,7 +375,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 		"stdout-closed-call")
 	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
-	w.await("server ✗ closed its stdout", "tools/call unanswered")
+	w.await("server ✗ closed its stdout", "during tools/call")
 	w.press("ctrl+r")
 	w.await("#2", "R restarts the server")
 	if lives := w.servers(); len(lives) != 1 {

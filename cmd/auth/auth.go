@@ -125,11 +125,11 @@ func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalAr
 			return nil
 		}
 		if len(args) == 1 && args[0] != "" {
-			return fault.Usage("auth "+verb+" takes one server; SERVER and --url or --server are two",
+			return fault.Usage("auth "+verb+" accepts one server, but SERVER and --url or --server are given",
 				"leave one of them out")
 		}
-		return fault.Usage("auth "+verb+" takes one server",
-			"toolx auth "+verb+" SERVER (toolx auth status lists them)")
+		return fault.Usage("name a server",
+			"toolx auth "+verb+" SERVER; toolx auth status lists them")
 	}
 }
 

@@ -300,7 +300,7 @@ func (f *Flags) checkRemote() error {
 			fix := "--url https://host/mcp"
 			bare, err := url.Parse("http://" + f.URL)
 			if err == nil && bare.Host != "" && !strings.Contains(f.URL, "://") {
-				fix = "http:// or https:// is missing: --url http://" + f.URL
+				fix = "add http:// or https://: --url http://" + f.URL
 			}
 			return fault.Usage("--url "+strconv.Quote(f.URL)+" is not the address of a server", fix)
 		}

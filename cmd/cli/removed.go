@@ -42,7 +42,7 @@ func RemovedError(what string) error {
 			if !strings.HasPrefix(what, "-") && !strings.HasPrefix(what, "check ") {
 				what = "toolx " + what
 			}
-			return fault.Usage(what+" was removed; type: "+one.instead, "")
+			return fault.Usage(what+" was removed; use "+one.instead, "")
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func ProjectAt(out *streams.Streams, file string) (*config.Project, error) {
 		}
 		at := slices.IndexFunc(files, func(f config.File) bool { return f.Project })
 		if at < 0 {
-			return nil, fault.Usage("there is no config file in this folder or above",
+			return nil, fault.Usage("no config file in this folder or its parents",
 				"toolx trust FILE; your own config and files of --config need no consent")
 		}
 		file = files[at].Name

@@ -295,7 +295,7 @@ func (e *missingError) Error() string {
 	asked := slices.DeleteFunc(slices.Clone(e.servers), func(name string) bool {
 		return slices.ContainsFunc(e.unreached, func(one servers.Opened) bool { return one.Server == name })
 	})
-	return fmt.Sprintf("%s '%s' not found on any of the servers %s", what, e.name, strings.Join(asked, ", "))
+	return fmt.Sprintf("%s '%s' not found on %s", what, e.name, strings.Join(asked, ", "))
 }
 
 // Details returns a line for each server that could not be reached.

@@ -432,7 +432,7 @@ func runServersEdit(ctx context.Context, o editOptions) error {
 // entryNamed returns the server and the file that has it: the one that the flags name, else the one whose entry is
 // used.
 func (e Editor) entryNamed(o editOptions) (*config.Server, config.File, error) {
-	const fix = "toolx servers add NAME adds one"
+	const fix = "toolx servers lists them; toolx servers add NAME adds one"
 	if client, _ := config.ClientOf(o.name); client != nil {
 		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes only its own config", o.name, client.Name)
 		return nil, config.File{}, fault.Usage(theirs,

@@ -239,7 +239,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		r.tools.Out.Say("written, with the servers of %s; next: toolx servers shows them",
 			words.Count(len(clients), "client"))
 	default:
-		r.tools.Out.Say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+		r.tools.Out.Say("created without servers; next: toolx servers add NAME --project -- COMMAND…")
 	}
 	_, err = fmt.Fprintln(r.tools.Out.Console.Out, initFile)
 	return err

@@ -255,8 +255,8 @@ func (b *Set) NeedServers(name string) error {
 		return nil
 	}
 	missing := fault.Usage("no server is configured",
-		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
-			"saves it, and toolx init writes a config from what it finds here and in other clients")
+		"put its command after --: -- npx -y @modelcontextprotocol/server-everything; "+
+			"or add it to the config: toolx servers add NAME -- COMMAND…; or find servers: toolx init")
 	missing.Server = name
 	if len(b.Config().Servers) > 0 {
 		missing.Message, missing.Server = "all servers in the config are disabled", ""

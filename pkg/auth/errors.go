@@ -136,7 +136,7 @@ func (s *settings) loginRefused(why string) error {
 }
 
 // ownToken is the fix if a login cannot help.
-const ownToken = "give a token yourself: -H 'Authorization: Bearer …', or headers: in the config"
+const ownToken = "pass a token: -H 'Authorization: Bearer …', or headers: in the config"
 
 // reason says what an endpoint of an authorization server answered, in the words of RFC 6749 5.2 where it used them.
 // The answer's body is never quoted: it may hold what was sent.

@@ -364,7 +364,7 @@ func TestNobodyThere(t *testing.T) {
 		t.Errorf("the authorization server was asked for %q", w.paths)
 	}
 	w.bare = true
-	w.wantError(transport, "", "it requires authorization (401) and does not say how to get it",
+	w.wantError(transport, "", "it requires authentication (HTTP 401) but offers no login",
 		"-H 'Authorization: Bearer …'")
 }
 

@@ -320,7 +320,7 @@ func (c *client) noUser(used *Grant, asked *challenge) error {
 	case used != nil:
 		return c.needLogin(asked.because("its login is no longer valid"), nil)
 	case asked.bare:
-		return c.needLogin("it requires authorization (401) and does not say how to get it", nil)
+		return c.needLogin("it requires authentication (HTTP 401) but offers no login", nil)
 	}
 	return c.needLogin(asked.because("it requires a login"), nil)
 }

@@ -167,7 +167,7 @@ func explainMath(err error) error {
 			placed.Message += ": did you mean " + near + "?"
 		}
 	case strings.HasPrefix(placed.Message, "unexpected token EOF"):
-		placed.Message = "the expression ends too early"
+		placed.Message = "unexpected end of expression"
 	case strings.HasPrefix(placed.Message, "unexpected token"), strings.HasPrefix(placed.Message, "bad number"):
 		placed.Message += " (write every operator: 2*pi; there are no units or variables)"
 	case strings.Contains(placed.Message, "literal: strconv."):

@@ -144,8 +144,8 @@ func TestMathEval(t *testing.T) {
 func TestMathEvalRefuses(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		{"   ", "the expression is empty"},
-		{"1 +", "the expression ends too early (1:3)\n | 1 +\n | ..^"},
-		{"(1 + 2", "the expression ends too early (1:6)"},
+		{"1 +", "unexpected end of expression (1:3)\n | 1 +\n | ..^"},
+		{"(1 + 2", "unexpected end of expression (1:6)"},
 		{"1 + 2)", `unexpected token Bracket(")")`},
 		{"3 +* 4", `unexpected token Operator("*")`},
 		{"7 // 2", "unexpected \"//\" (write / to divide, floor(7/2) for whole numbers)"},
@@ -174,7 +174,7 @@ func TestMathEvalRefuses(t *testing.T) {
 		{"1/0", "division by zero (1:2)"},
 		{"1 % 0", "division by zero"},
 		{"7 mod 3", `unexpected token Identifier("mod") (write every operator: 2*pi; there are no units or variables)`},
-		{"10%", "the expression ends too early"},
+		{"10%", "unexpected end of expression"},
 		{"mod(1.5, 0)", "division by zero"},
 		{"0^-1", "the result is too large (over 1.8e308) or not a real number"},
 		{"sqrt(-1)", "sqrt of [-1] is too large or not a real number"},
@@ -242,8 +242,8 @@ func TestMathEvalRefuses(t *testing.T) {
 		{"if true { 1 } else { 2 }", "unexpected"},
 		// Bounds.
 		{strings.Repeat("1+", 500) + "1", "the expression has 1001 characters: at most 1000 are evaluated"},
-		{strings.Repeat("(", 999), "the expression ends too early"},
-		{strings.Repeat("-", 999) + "(", "the expression ends too early"},
+		{strings.Repeat("(", 999), "unexpected end of expression"},
+		{strings.Repeat("-", 999) + "(", "unexpected end of expression"},
 	}
 	for _, test := range tests {
 		t.Run(test.expression, func(t *testing.T) {

@@ -18,10 +18,10 @@ func listensForHTTP(o *output) *Cause {
 		}
 		best = &Cause{
 			Kind: HTTP, Line: text,
-			What: "it listens for HTTP, not on its stdin: " + quoted(text),
+			What: "it listens for HTTP instead of stdin: " + address,
 			Fixes: []string{
 				"add --stdio, or --transport stdio, to args of this server",
-				"or use it over HTTP: url: " + address + " in place of command",
+				"or connect over HTTP: replace command with url: " + address,
 			},
 		}
 		if strings.Contains(text, address) && !worse {

@@ -90,7 +90,7 @@ func jsonProblem(file string, data []byte, err error) Problem {
 	}
 	text := "not valid JSON: " + reason.Error()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		text = "not valid JSON: the file ends too early, a closing bracket or quote is missing"
+		text = "not valid JSON: unexpected end of file, a closing bracket or quote is missing"
 	}
 	if begin, ok := lineOf(data, line); ok {
 		column = 1 + utf8.RuneCountInString(begin[:min(column-1, len(begin))])

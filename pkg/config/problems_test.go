@@ -120,7 +120,7 @@ func TestNotParseable(t *testing.T) {
 		},
 		{
 			"json that ends early", "c.json", "{\"a\": 1",
-			"c.json:2:1: not valid JSON: the file ends too early, a closing bracket or quote is missing",
+			"c.json:2:1: not valid JSON: unexpected end of file, a closing bracket or quote is missing",
 		},
 	}
 	for _, test := range tests {

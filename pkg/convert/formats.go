@@ -149,7 +149,7 @@ func ParseFormat(text string) (Format, error) {
 }
 
 func errFormat(text string) error {
-	return &fault.UsageError{Message: fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats()))}
+	return fault.Usage(fmt.Sprintf("unknown format %q", text), "choose one of "+Join(Formats()))
 }
 
 // Join joins formats with commas.

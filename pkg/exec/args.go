@@ -99,13 +99,13 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 		}
 		message := origin + ": " + err.Error()
 		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {
-			message = origin + " must hold a JSON object; got " + jsonschema.GivenText(text)
+			message = origin + " must be a JSON object; got " + jsonschema.GivenText(text)
 		}
 		return nil, &fault.UsageError{Message: message, Fix: fix}
 	}
 	if _, ok := rawjson.Members(text); !ok {
 		return nil, &fault.UsageError{
-			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, jsonschema.GivenText(text)),
+			Message: fmt.Sprintf("%s must be a JSON object; got %s", origin, jsonschema.GivenText(text)),
 			Fix:     objectFix(nil),
 		}
 	}

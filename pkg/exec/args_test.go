@@ -246,7 +246,7 @@ func TestParseArgsBadObject(t *testing.T) {
 	tests := []struct{ name, object, message, hint string }{
 		{"not JSON", `{"a":`, "--args: not JSON", "--args @FILE"},
 		{"quotes stripped by PowerShell", `{city:Paris}`, "--args: not JSON", "PowerShell"},
-		{"array", `[1]`, "--args must hold a JSON object; got [1]", "--args @FILE"},
+		{"array", `[1]`, "--args must be a JSON object; got [1]", "--args @FILE"},
 		{"duplicate keys", `{"a":1,"a":2}`, `duplicate keys: "a"`, "--args"},
 		{"NaN", `{"a":NaN}`, "not JSON", "--args"},
 		{"two values", `{} {}`, "not JSON", "--args"},

@@ -198,7 +198,7 @@ func (e *TimeoutError) Kind() fault.Kind { return fault.KindTimeout }
 // Hint names the flag that gives more time.
 func (e *TimeoutError) Hint() string {
 	if e.Idle {
-		return "--timeout allows more time without progress; --trace shows what the server sent"
+		return "pass --timeout to allow more time without progress; --trace shows every message"
 	}
 	return "--max-time sets the absolute limit"
 }

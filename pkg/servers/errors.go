@@ -69,16 +69,16 @@ func (e *ConnectError) ownHint() string {
 		failure.Waiting == "initialize" &&
 		(c == nil || c.Kind == cause.Observed && failure.Unread > 0):
 		return failure.Program() +
-			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
-			"else the server may need an argument that makes it speak MCP on stdio"
+			" may still be downloading the server: pass --start-timeout 5m, or run the command once in a terminal; " +
+			"otherwise the server may need an argument for MCP on stdio"
 	case c != nil && c.NoAddress:
 		return diagnose.JoinHints(append(slices.Clone(c.Fixes),
 			"toolx doctor looks where a server for Node connects to")...)
 	case c != nil && len(c.Fixes) > 0:
 		return diagnose.JoinHints(c.Fixes...)
 	case failure.Ending == diagnose.EndingSilent:
-		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
-			"--start-timeout gives it more time, toolx doctor looks closer"
+		return "check whether it needs an argument for MCP on stdio; --trace shows every message, " +
+			"--start-timeout waits longer, toolx doctor examines it"
 	case failure.Ending == diagnose.EndingExited && c == nil:
 		return "run the command in a terminal until it waits for input; toolx doctor looks closer"
 	case failure.Ending == diagnose.EndingUnanswered, failure.Ending == diagnose.EndingUnfinished:

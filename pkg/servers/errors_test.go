@@ -10,9 +10,9 @@ import (
 // What npx fetches is not silent for a lack of arguments.
 func TestHintOfFetchingCommand(t *testing.T) {
 	for program, want := range map[string]string{
-		"/usr/bin/npx": "/usr/bin/npx may still be fetching the server",
-		"uvx":          "uvx may still be fetching the server",
-		"node":         "it may need an argument that makes it speak MCP on stdio",
+		"/usr/bin/npx": "/usr/bin/npx may still be downloading the server",
+		"uvx":          "uvx may still be downloading the server",
+		"node":         "check whether it needs an argument for MCP on stdio",
 	} {
 		err := &ConnectError{Last: &diagnose.Failure{
 			Ending: diagnose.EndingSilent, Waiting: "initialize", Command: []string{program},

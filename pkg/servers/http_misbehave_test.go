@@ -85,7 +85,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"text in 200":     {script: onOpen(plain(200, "text/plain", "ok")), open: diagnose.EndingMalformed, text: `got text/plain (200, "ok")`},
 		"401":             {script: onOpen(plain(401, "text/plain", "")), open: diagnose.EndingUnauthorized, text: "no WWW-Authenticate"},
 		"403":             {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: diagnose.EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
-		"404 everywhere":  {script: onOpen(plain(404, "text/plain", "no such page")), open: diagnose.EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
+		"404 everywhere":  {script: onOpen(plain(404, "text/plain", "no such page")), open: diagnose.EndingRefused, text: "no such page; over HTTP+SSE: HTTP 404 Not Found to GET"},
 		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: diagnose.EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
 		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: diagnose.EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
 		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: diagnose.EndingUnavailable, text: "not yet"},
@@ -97,7 +97,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: diagnose.EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
 		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: diagnose.EndingUnavailable, text: "closed the connection without an answer"},
 		"hands over": {script: onOpen(switching), open: diagnose.EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
-		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: diagnose.EndingUnanswered, text: "initialize unanswered", brief: true},
+		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: diagnose.EndingUnanswered, text: "does not respond to initialize within", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
 		}), open: diagnose.EndingRefused, text: "again and again"},
@@ -449,7 +449,7 @@ func TestHintsOfHTTP(t *testing.T) {
 		headers map[string]string
 		hint    string
 	}{
-		{"nothing was sent", forbidden, nil, "nothing was sent that says who asks"},
+		{"nothing was sent", forbidden, nil, "no credentials were sent"},
 		{"it was not enough", forbidden, map[string]string{"X-Key": "k"}, "what was sent as authorization does not suffice"},
 		{"redirects in a ring", onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)

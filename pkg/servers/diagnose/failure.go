@@ -132,19 +132,23 @@ func (f *Failure) Error() string {
 	case EndingUnset, EndingUnusable:
 		return f.Reason.Error() // which names the server, the value and the place
 	case EndingExited, EndingKilled:
-		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, Rounded(f.Lived))
+		return f.exitText()
 	case EndingSilent, EndingUnanswered:
+		if f.Waiting != "" {
+			text += " to " + f.Waiting
+		}
 		text += " within " + Rounded(f.Lived).String()
 	case EndingUnfinished:
 		return text + " in time: " + f.Reason.Error()
 	}
 	switch {
-	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired,
-		f.Ending == EndingGone, f.Ending == EndingMisconfigured, f.Ending == EndingDaemonSilent:
+	case f.Waiting == "", f.Ending == EndingSilent, f.Ending == EndingUnanswered, f.Ending == EndingUnavailable,
+		f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone,
+		f.Ending == EndingMisconfigured, f.Ending == EndingDaemonSilent:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:
-		text += ", " + f.Waiting + " unanswered"
+		text += " during " + f.Waiting
 	}
 	if f.Reason != nil {
 		// The errors of authorization name the server too.
@@ -154,6 +158,23 @@ func (f *Failure) Error() string {
 		text += "; " + f.causeText(c)
 	}
 	return text
+}
+
+// exitText returns the error of a server that exited after its start: the cause before the exit status.
+func (f *Failure) exitText() string {
+	text := fmt.Sprintf("server %q exited", f.Server)
+	if f.Waiting != "" {
+		text += " during " + f.Waiting
+	}
+	switch c := f.Cause(); {
+	case f.Reason != nil:
+		text += ": " + f.Reason.Error()
+	case c != nil && c.Quotes():
+		text += ": " + c.Line
+	case c != nil:
+		text += ": " + c.What
+	}
+	return fmt.Sprintf("%s (%s after %s)", text, f.How, Rounded(f.Lived))
 }
 
 // startReason returns why a process failed to start, and how that showed; both are empty for other failures.

@@ -58,8 +58,14 @@ func TestPolicy(t *testing.T) {
 		if got := failure.Policy(); got != test.want {
 			t.Errorf("%q, %s: %s: %+v", test.stderr, test.how, got, failure.Cause())
 		}
-		if c := failure.Cause(); c != nil && !strings.Contains(failure.Error(), failure.causeText(c)) {
-			t.Errorf("%q is not in %q", failure.causeText(c), failure)
+		if c := failure.Cause(); c != nil {
+			text := c.What
+			if c.Quotes() {
+				text = c.Line
+			}
+			if !strings.Contains(failure.Error(), text) {
+				t.Errorf("%q is not in %q", text, failure)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	answerFirst   = "in the server: answer initialize before anything slow"
+	answerFirst   = "in the server: respond to initialize before any slow work"
 	mostOfCommand = 120 // bytes of the command of a program that a server runs, and of its last output
 )
 
@@ -82,32 +82,32 @@ func (p *start) doing() (what string, fixes []string) {
 		}
 		return what, []string{answerFirst + ", such as waiting for a connection"}
 	case len(s.Connected) > 0:
-		return "it is connected to " + withoutProcess(s.Connected[0]) + ", and did not reply", []string{
+		return "it is connected to " + withoutProcess(s.Connected[0]), []string{
 			answerFirst + "; connect to backends when a tool needs them",
 		}
 	case read && p.reads(frameHeader()):
 		return "it expects Content-Length framing, like language servers, instead of lines", []string{
-			"in the server: use the stdio transport of MCP, which has one JSON message a line and no headers",
+			"in the server: use MCP's stdio transport, with one JSON message per line and no headers",
 		}
 	case read && p.reads(untilEnd()):
-		return "it reads stdin until EOF and did not reply", []string{
-			"in the server: read stdin line by line, and reply to each line: stdin stays open",
+		return "it reads stdin until EOF", []string{
+			"in the server: read stdin line by line, and respond to each line, because stdin stays open",
 		}
 	case read:
-		return "it read the request and did not reply", []string{
-			"in the server: reply to initialize; --trace shows every message",
+		return "it read the request", []string{
+			"in the server: respond to initialize; see every message with --trace",
 		}
 	case p.Unread > 0:
 		what = "it does not read stdin"
 		if p.lastOutput() == "" {
-			what += ", and prints nothing"
+			what += " and prints nothing"
 		}
 		return what, []string{
-			"check its page and its --help: it may need a sub-command or a flag that makes it speak MCP on stdio",
+			"check its documentation and --help: it may need a subcommand or flag for MCP on stdio",
 			answerFirst,
 		}
 	}
-	return "it did not reply; its state is " + p.State.State, []string{answerFirst}
+	return "its state is " + p.State.State, []string{answerFirst}
 }
 
 // withoutProcess returns the address of a socket: "127.0.0.1:3000 (pid 17)".

@@ -26,7 +26,7 @@ func explainSilence(state *procs.State, began time.Time) (what string) {
 // TestStateExplains: what a silent server waits for, listens on, runs or reads is its cause.
 func TestStateExplains(t *testing.T) {
 	for want, failure := range map[string]*Failure{
-		"it did not reply; its state is S (sleeping)": {State: &procs.State{State: "S (sleeping)"}, Unread: -1},
+		"its state is S (sleeping)": {State: &procs.State{State: "S (sleeping)"}, Unread: -1},
 		"it waits for a connection to 10.0.0.5:5432": {State: &procs.State{
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
 		}},
@@ -38,7 +38,7 @@ func TestStateExplains(t *testing.T) {
 		"it speaks MCP over HTTP at http://127.0.0.1:3000/mcp instead of on stdin and stdout": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Endpoint: "http://127.0.0.1:3000/mcp",
 		},
-		"it is connected to 127.0.0.1:5432, and did not reply": {
+		"it is connected to 127.0.0.1:5432": {
 			State: &procs.State{Connected: []string{"127.0.0.1:5432 (pid 7)"}}, Unread: 120,
 		},
 		"it runs npm install --token=*** acme": {
@@ -48,8 +48,8 @@ func TestStateExplains(t *testing.T) {
 			State: &procs.State{Used: 23400 * time.Millisecond}, Unread: 120, Stdout: []string{"building the index"},
 		},
 		"it has used a full core for 29s":                  {State: &procs.State{Used: 9 * time.Second, Queued: 20 * time.Second}},
-		"it read the request and did not reply":            {State: &procs.State{Used: 22 * time.Second}},
-		"it does not read stdin, and prints nothing":       {State: &procs.State{}, Unread: 120},
+		"it read the request":            {State: &procs.State{Used: 22 * time.Second}},
+		"it does not read stdin and prints nothing":       {State: &procs.State{}, Unread: 120},
 		"it does not read stdin; last output: starting up": {State: &procs.State{}, Unread: 1, Stdout: []string{"starting up"}},
 		"": {},
 	} {
@@ -109,8 +109,8 @@ func TestOpenLogExplains(t *testing.T) {
 	stamp := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 	for text, want := range map[string]string{
 		stamp(began) + " ERROR connect ECONNREFUSED 10.0.0.5:5432\n":                 "10.0.0.5:5432 cannot be reached (ECONNREFUSED)",
-		stamp(began.Add(-time.Hour)) + " ERROR connect ECONNREFUSED 10.0.0.5:5432\n": "it read the request and did not reply",
-		stamp(began) + " INFO started\n":                                             "it read the request and did not reply",
+		stamp(began.Add(-time.Hour)) + " ERROR connect ECONNREFUSED 10.0.0.5:5432\n": "it read the request",
+		stamp(began) + " INFO started\n":                                             "it read the request",
 	} {
 		log := filepath.Join(t.TempDir(), "server.log")
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {

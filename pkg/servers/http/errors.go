@@ -268,7 +268,7 @@ func (e *Error) Hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
 	case e.Status == http.StatusForbidden && e.Bare:
-		return "nothing was sent that says who asks: -H 'NAME: CONTENT', or headers in the server's entry, sends it"
+		return "no credentials were sent: add -H 'NAME: VALUE', or headers in the server's entry"
 	case e.Status == http.StatusForbidden:
 		return "what was sent as authorization does not suffice"
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
@@ -321,7 +321,7 @@ func (e *Error) Exchange() []string {
 func sessionExpired(server, method string, why error) error {
 	return &diagnose.Hinted{
 		Text: fmt.Sprintf("server %q lost the session, and %s was not repeated: %v", server, method, why),
-		Fix: "call again if that does no harm; toolx repeats only calls of tools with readOnlyHint or idempotentHint",
-		Err: why,
+		Fix:  "call again if that does no harm; toolx repeats only calls of tools with readOnlyHint or idempotentHint",
+		Err:  why,
 	}
 }

@@ -470,7 +470,7 @@ type fallbackError struct {
 }
 
 func (e *fallbackError) Error() string {
-	return fmt.Sprintf("%v; and over the older HTTP with SSE: %v", e.first, e.last.Reason)
+	return fmt.Sprintf("%v; over HTTP+SSE: %v", e.first, e.last.Reason)
 }
 
 // Unwrap returns both reasons, the first one first.

@@ -17,12 +17,12 @@ func TestSilentServerIsLookedAt(t *testing.T) {
 	for script, want := range map[string]string{
 		"sleep 60 </dev/null & wait":                       "failed to start: it runs sleep 60",
 		"echo building the index >&2; while :; do :; done": "failed to start: it has used a full core for ",
-		"all=$(cat)": "failed to start: it reads stdin until EOF and did not reply",
-		"while read -r line; do test \"$line\" = x; done": "failed to start: it read the request and did not reply",
+		"all=$(cat)": "failed to start: it reads stdin until EOF",
+		"while read -r line; do test \"$line\" = x; done": "failed to start: it read the request",
 		"while read -r line; do : Content-Length; done":   "failed to start: it expects Content-Length framing, like language servers, instead of lines",
-		"exec sleep 60": "failed to start: it does not read stdin, and prints nothing",
+		"exec sleep 60": "failed to start: it does not read stdin and prints nothing",
 		"echo waiting for the licence server >&2; exec sleep 60":      "failed to start: it does not read stdin; last output: waiting for the licence server",
-		"echo '# of cat < /dev/stdin' >&2; lines=$(cat); exit $lines": "failed to start: it reads stdin until EOF and did not reply; last output: # of cat < /dev/stdin",
+		"echo '# of cat < /dev/stdin' >&2; lines=$(cat); exit $lines": "failed to start: it reads stdin until EOF; last output: # of cat < /dev/stdin",
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()

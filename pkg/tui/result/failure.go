@@ -51,7 +51,7 @@ var flagInHint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func Hint(err error) string {
 	hint := flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2")
 	return strings.NewReplacer(
-		"toolx tui --trace shows", "the wire tab shows", "toolx tui --timeout allows", "T allows",
+		"toolx tui --trace shows", "the wire tab shows", "pass --timeout to allow", "T allows",
 		"; on a terminal you are asked", "",
 	).Replace(hint)
 }

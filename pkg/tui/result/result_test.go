@@ -224,7 +224,7 @@ func (h hinted) Hint() string { return string(h) }
 func TestHintsOfTheInterface(t *testing.T) {
 	for hint, want := range map[string]string{
 		(&exec.TimeoutError{Idle: true}).Hint(): "T allows more time without progress; " +
-			"the wire tab shows what the server sent",
+			"the wire tab shows every message",
 		"it may need an argument; --trace shows every message, --start-timeout gives it more time": "it may need an " +
 			"argument; the wire tab shows every message, toolx tui --start-timeout gives it more time",
 		"x may be slow: --start-timeout 5m gives it more time": "x may be slow: toolx tui --start-timeout 5m gives " +

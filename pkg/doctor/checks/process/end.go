@@ -119,9 +119,9 @@ const midSession = "server exits during the session"
 
 // exitFinding returns a finding about a process that ended unasked.
 func exitFinding(r *evidence.Run, died *diagnose.Failure) check.Finding {
-	during := ", with no request under way"
+	during := ", with no request pending"
 	if x := lastRequest(r); x != nil {
-		during = fmt.Sprintf(", with %s (id %s) unanswered", x.Method, x.ID)
+		during = fmt.Sprintf(", with %s (id %s) pending", x.Method, x.ID)
 	}
 	f := check.At(placeOfExit(r, died), "%s after %s%s", died.How, evidence.Milliseconds(died.Lived), during)
 	f.Notes = evidence.LastOutput(died)
