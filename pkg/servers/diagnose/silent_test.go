@@ -48,8 +48,8 @@ func TestStateExplains(t *testing.T) {
 			State: &procs.State{Used: 23400 * time.Millisecond}, Unread: 120, Stdout: []string{"building the index"},
 		},
 		"it has used a full core for 29s":                  {State: &procs.State{Used: 9 * time.Second, Queued: 20 * time.Second}},
-		"it read the request":            {State: &procs.State{Used: 22 * time.Second}},
-		"it does not read stdin and prints nothing":       {State: &procs.State{}, Unread: 120},
+		"it read the request":                              {State: &procs.State{Used: 22 * time.Second}},
+		"it does not read stdin and prints nothing":        {State: &procs.State{}, Unread: 120},
 		"it does not read stdin; last output: starting up": {State: &procs.State{}, Unread: 1, Stdout: []string{"starting up"}},
 		"": {},
 	} {
