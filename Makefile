@@ -21,7 +21,7 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 # Packages that start no goroutine, and share nothing that changes but what is made once. Under the race detector, which
 # would find nothing, their tests take ten times as long.
 SEQUENTIAL := toolx/pkg/cause toolx/pkg/convert toolx/pkg/doctor/checks/tool toolx/pkg/doctor/culprit \
-  toolx/pkg/doctor/wire toolx/pkg/tui/form toolx/pkg/tui/result toolx/pkg/tui/watch
+  toolx/pkg/doctor/wire toolx/pkg/tui/form toolx/pkg/tui/result toolx/pkg/tui/timeline
 
 # Packages with tests that only give one goroutine much to do. Under the race detector, -short leaves these out; then
 # all of their tests run without it.
