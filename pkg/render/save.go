@@ -43,7 +43,7 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	file, err := create(dir, fmt.Sprintf("%s-%d", FileName(tool), number), extension(block.MIMEType))
+	file, err := CreateNew(dir, fmt.Sprintf("%s-%d", FileName(tool), number), extension(block.MIMEType))
 	if err != nil {
 		return "", err
 	}
@@ -54,8 +54,9 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	return file.Name(), nil
 }
 
-// create creates a new file. O_EXCL also fails for a symbolic link in its place.
-func create(dir, base, extension string) (*os.File, error) {
+// CreateNew creates a file that only the user can read. If the name is taken, it appends a number. O_EXCL also fails
+// for a symbolic link in its place.
+func CreateNew(dir, base, extension string) (*os.File, error) {
 	const attempts = 10_000
 	for n := range attempts {
 		name := base + extension

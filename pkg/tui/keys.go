@@ -27,6 +27,7 @@ func (m *model) actions() []pane.Binding {
 	notRunning := pane.Off(shown == nil || !shown.running(), "no call is running")
 	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it fills the screen")
 	reveal := pane.Do(func() { m.revealServer(failed) })
+	save := func() tea.Cmd { return m.saved(m.timeline.Save(".")) }
 	cancel := pane.Do(func() { shown.cancelRunning() })
 	row := func(key, help, off string, do func() tea.Cmd) pane.Binding {
 		return pane.Binding{Keys: strings.Split(key, " "), Help: help, Off: off, Do: do}
@@ -47,6 +48,7 @@ func (m *model) actions() []pane.Binding {
 		row("y", "copy as toolx command", noSubject, m.copy.command),
 		row("Y", "copy as JSON-RPC request", noSubject, m.copy.request),
 		row("c", "copy the result", noResult, m.copy.result),
+		row("F", "save the call to a file", m.timeline.CannotSave(), save),
 		row("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments),
 		m.calls.limitKey(m.page.item), m.restartKey(server), m.developers.key(server), m.config.addKey(),
 	}, m.subscribeKey(), []pane.Binding{

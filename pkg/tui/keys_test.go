@@ -11,6 +11,7 @@ import (
 
 // synonyms are the letters whose action has several names, in the places where it can be done. All others have one.
 var synonyms = map[string][]string{
+	"F": {"save the call to a file"},
 	"G": {"last", "last field", "newest, and follow"},
 	"c": {"copy the result", "copy the row", "copy the text"},
 	"e": {"edit in $EDITOR", "edit its entry in $EDITOR"},

@@ -63,6 +63,15 @@ func (s *shared) fail(err error) tea.Cmd {
 	return nil
 }
 
+// saved shows where something was saved, or why it was not.
+func (s *shared) saved(path string, err error) tea.Cmd {
+	if err == nil {
+		s.notify("saved "+path, false)
+		return nil
+	}
+	return s.fail(err)
+}
+
 // fade removes a note that has been shown for at least a given time.
 func (s *shared) fade(least time.Duration) {
 	if s.now().Sub(s.note.at) >= least {

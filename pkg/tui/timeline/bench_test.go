@@ -16,7 +16,7 @@ func BenchmarkTake(b *testing.B) {
 	for name, event := range map[string]exec.Event{
 		"stderr": stderrLine(0, "a", strings.Repeat("a line of stderr ", 6)),
 		"frame":  received(0, "a", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":50}}`),
-		"log":    wire.LogMessage{Head: wire.Head{Server: "a"}, Level: "info", Data: []byte(`"a log message"`)},
+		"log":    received(0, "a", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a log message"}}`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newTimeline()

@@ -28,7 +28,7 @@ func newDetail(t *Timeline, r *row) *detail {
 	case kindUnexpected:
 		d.notes = append(d.notes, t.unexpectedNotes(r)...)
 	case kindCall:
-		if !r.call.success {
+		if !r.call.Success {
 			d.notes = append(d.notes, t.safe(r.call.problem(), 200))
 		}
 	}

@@ -88,9 +88,9 @@ func (l *look) timeColumn(at time.Time, c choice, width int) string {
 		return ""
 	case !from.IsZero():
 		return fmt.Sprintf("%7s", offset(at.Sub(from)))
-	case c.only == filterCalls && today:
+	case c.shows == streamCalls && today:
 		return fmt.Sprintf("%-16s", at.Format("15:04:05.000"))
-	case c.only == filterCalls:
+	case c.shows == streamCalls:
 		return at.Format("2006-01-02 15:04")
 	case width < widthOfClock:
 		return at.Format("15:04:05")
@@ -119,7 +119,7 @@ func (l *look) cells(r *row, c choice, width int) (sign, what, right string) {
 	case kindUnexpected:
 		return l.unexpectedCells(r, width)
 	case kindCall:
-		return l.callCells(r.call, width)
+		return l.callCells(r, width)
 	case kindOdd:
 		what = theme.Paint(pane.Warn, "odd: "+l.safe(oddText(r.odd), width))
 		return theme.Paint(pane.Warn, theme.Glyphs.Warn), what, ""
@@ -221,19 +221,20 @@ func (l *look) unexpectedCells(r *row, width int) (sign, what, right string) {
 	return sign, what, l.theme.Paint(pane.Warn, name) + l.theme.Paint(pane.Dim, grade)
 }
 
-func (l *look) callCells(c *record, width int) (sign, what, right string) {
+func (l *look) callCells(r *row, width int) (sign, what, right string) {
+	c := r.call
 	role, sign := pane.Dim, l.theme.Glyphs.Good
 	switch {
-	case c.success:
-	case c.kind == fault.KindInterrupted: // by the user, which is not a failure
+	case c.Success:
+	case c.Kind == fault.KindInterrupted: // by the user, which is not a failure
 		role, sign = pane.Warn, l.theme.Glyphs.Warn
 	default:
 		role, sign = pane.Bad, l.theme.Glyphs.Bad
 	}
-	what = l.theme.Paint(pane.Strong, l.safe(c.tool, width))
-	if !c.success {
+	what = l.theme.Paint(pane.Strong, l.safe(c.Tool, width))
+	if !c.Success {
 		what += " " + l.theme.Paint(role, l.safe(c.problem(), width))
 	}
-	what += " " + l.theme.Paint(pane.Dim, l.safe(c.arguments, width))
-	return l.theme.Paint(role, sign), what, pane.Duration(c.took)
+	what += " " + l.theme.Paint(pane.Dim, l.safe(r.text, width))
+	return l.theme.Paint(role, sign), what, pane.Duration(c.Duration())
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/history"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
@@ -46,7 +47,7 @@ func FuzzTimeline(f *testing.F) {
 		}
 		w.Update(tea.PasteMsg{Content: text})
 		w.Dropped(len(keys))
-		w.Update(HistoryMsg{records: []*record{{tool: text, arguments: text}}})
+		w.Update(HistoryMsg{records: []*record{recordOfEntry(history.Entry{Tool: text, Arguments: []byte(text)})}})
 		for range filterNames() {
 			press(w, "esc", "esc", "]")
 			frameOf(t, w, width, height)

@@ -19,26 +19,39 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// record is a call of this run or an earlier one.
+// record is a call of this run or an earlier one, without its result. The row has its arguments.
 type record struct {
-	at        time.Time
-	server    string
-	tool      string
-	method    string // if it was not a tool call
-	arguments string // JSON, at most maxText bytes
-	success   bool
-	kind      fault.Kind // of the error
-	failure   string
-	took      time.Duration
+	history.Entry
 	// cut reports whether the arguments are incomplete, hidden whether the log masked secrets in them. In both
 	// cases they cannot be sent again.
 	cut, hidden bool
 }
 
-func (r *record) request() Request { return Request{r.tool, r.method, json.RawMessage(r.arguments)} }
+func recordOfEntry(e history.Entry) *record {
+	e.Result = nil
+	return &record{e, e.IsCut(), e.IsMasked()}
+}
+
+func recordOfCall(e exec.CallFinished) *record {
+	const maxFailure = 4 << 10
+	r := &record{cut: len(e.Arguments) > maxText || len(e.Arguments) > 0 && !isObject(e.Arguments)}
+	r.Time, r.Server, r.Tool, r.Method, r.Success = e.At, e.Result.Server, e.Result.ToolName, e.Method, e.Result.Success
+	r.ExecutionTimeMS = exec.Milliseconds(e.Result.Duration)
+	r.Arguments = json.RawMessage(cmp.Or(cutText(string(e.Arguments), maxText), "{}"))
+	if err := e.Result.Err; err != nil {
+		r.Kind, r.Error = fault.KindOf(err), cutText(err.Error(), maxFailure)
+	}
+	return r
+}
+
+func isObject(text []byte) bool {
+	return json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+}
+
+func (r *row) request() Request { return Request{r.call.Tool, r.call.Method, json.RawMessage(r.text)} }
 
 // problem returns why the call failed.
-func (r *record) problem() string { return cmp.Or(r.failure, string(r.kind)) }
+func (r *record) problem() string { return cmp.Or(r.Error, string(r.Kind)) }
 
 // runsHere reports whether a call of an earlier run can be made again in this one: its server is here, and runs the
 // same program, since all servers on command lines have the same name.
@@ -93,58 +106,26 @@ func readHistory(options Options, begun time.Time) tea.Cmd {
 	}
 }
 
-func recordOfEntry(entry history.Entry) *record {
-	return &record{
-		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method,
-		arguments: string(entry.Arguments), success: entry.Success, kind: entry.Kind, failure: entry.Error,
-		took: entry.Duration(), cut: entry.IsCut(), hidden: entry.IsMasked(),
-	}
-}
-
-func recordOfCall(e exec.CallFinished) *record {
-	const maxFailure = 4 << 10
-	r := &record{
-		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, method: e.Method,
-		success: e.Result.Success, took: e.Result.Duration,
-		arguments: cutText(string(e.Arguments), maxText),
-		cut:       len(e.Arguments) > maxText || len(e.Arguments) > 0 && !isObject(e.Arguments),
-	}
-	if r.arguments == "" {
-		r.arguments = "{}"
-	}
-	if err := e.Result.Err; err != nil {
-		r.kind, r.failure = fault.KindOf(err), cutText(err.Error(), maxFailure)
-	}
-	return r
-}
-
-func isObject(text []byte) bool {
-	return json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-}
-
-// ended adds a call.
-func (s *store) ended(r *record) {
-	s.record(&row{kind: kindCall, call: r}, wire.Head{At: r.at, Server: r.server}, r.arguments, maxText)
+// called adds a call.
+func (s *store) called(r *record) {
+	arguments := string(r.Arguments)
+	r.Arguments = nil
+	s.record(&row{kind: kindCall, call: r}, wire.Head{At: r.Time, Server: r.Server}, arguments, maxText)
 	s.added++
 }
 
 // load adds the calls of earlier runs before those of this run.
 func (t *Timeline) load(msg HistoryMsg) {
-	t.unread = msg.err
-	this, added := t.rows.calls(), store{}
-	for i, r := range msg.records {
-		one := &row{
-			kind: kindCall, call: r, at: r.at, server: r.server, text: r.arguments, size: len(r.arguments),
-			weight: rowWeight + len(r.arguments) + len(r.tool) + len(r.failure), number: i - len(msg.records),
-		}
-		added.put(one)
+	t.unread, t.view.begun = msg.err, false
+	this, earlier := t.rows.calls(), store{next: -len(msg.records)}
+	for _, r := range msg.records {
+		earlier.called(r)
 	}
 	for i := range this.count {
-		added.put(this.at(i))
+		earlier.put(this.at(i))
 	}
-	*this = *added.calls()
-	t.rows.added += len(msg.records)
-	t.view.begun = false
+	*this = *earlier.calls()
+	t.rows.added += earlier.added
 }
 
 // callKeys returns the keys of past calls; none if others are shown.
@@ -160,31 +141,31 @@ func (t *Timeline) callKeys() []pane.Binding {
 		incomplete = "some arguments of this call were not kept"
 	}
 	return []pane.Binding{
-		{Keys: []string{"r"}, Help: "call again", Off: none, Do: func() tea.Cmd { return t.again(r.call) }},
-		{Keys: []string{"enter"}, Help: "fill the form with its arguments", Off: none, Do: func() tea.Cmd { return t.edit(r.call) }},
+		{Keys: []string{"r"}, Help: "call again", Off: none, Do: func() tea.Cmd { return t.again(r) }},
+		{Keys: []string{"enter"}, Help: "fill the form with its arguments", Off: none, Do: func() tea.Cmd { return t.edit(r) }},
 		{Keys: []string{"space"}, Help: "show the arguments", Off: none, Do: pane.Do(t.openRow)},
 		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: func() tea.Cmd {
-			return func() tea.Msg { return CommandMsg{r.call.request()} } // with the same values masked as in the log
+			return func() tea.Msg { return CommandMsg{r.request()} } // with the same values masked as in the log
 		}},
 	}
 }
 
 // again asks to repeat a call. If some of its arguments are missing, the form is filled in instead: a mask is never
 // sent.
-func (t *Timeline) again(c *record) tea.Cmd {
-	if c.cut || c.hidden {
-		return t.edit(c)
+func (t *Timeline) again(r *row) tea.Cmd {
+	if r.call.cut || r.call.hidden {
+		return t.edit(r)
 	}
 	t.told = ""
-	return func() tea.Msg { return RerunMsg{c.request()} }
+	return func() tea.Msg { return RerunMsg{r.request()} }
 }
 
-func (t *Timeline) edit(c *record) tea.Cmd {
-	msg := EditMsg{Request: c.request()}
+func (t *Timeline) edit(r *row) tea.Cmd {
+	msg := EditMsg{Request: r.request()}
 	switch {
-	case c.cut:
+	case r.call.cut:
 		msg.Arguments, msg.Note = nil, "some arguments of this call were not kept: the form is unchanged"
-	case c.hidden:
+	case r.call.hidden:
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"
 	}

@@ -145,8 +145,8 @@ func TestArgumentsOfLiveCalls(t *testing.T) {
 		"long": {`{"a":"` + strings.Repeat("x", maxText) + `"}`, true},
 	} {
 		r := recordOfCall(finished(0, "t", test.arguments, 1, nil).(exec.CallFinished))
-		if r.cut != test.cut || r.hidden || len(r.arguments) > maxText {
-			t.Errorf("%s: cut %v, hidden %v, %d bytes", name, r.cut, r.hidden, len(r.arguments))
+		if r.cut != test.cut || r.hidden || len(r.Arguments) > maxText {
+			t.Errorf("%s: cut %v, hidden %v, %d bytes", name, r.cut, r.hidden, len(r.Arguments))
 		}
 	}
 }
@@ -235,7 +235,7 @@ func TestHistoryOfOtherConfigs(t *testing.T) {
 			w.Update(w.Init()())
 			var got []string
 			for i := range w.rows.calls().count {
-				got = append(got, w.rows.calls().at(i).call.tool)
+				got = append(got, w.rows.calls().at(i).call.Tool)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("shown are %q, want %q", got, test.want)

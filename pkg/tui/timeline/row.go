@@ -60,9 +60,7 @@ func (r *row) stream() stream {
 		}
 	case kindStderr:
 		return streamStderr
-	case kindNote:
-		return streamLog
-	case kindLife:
+	case kindNote, kindLife:
 		return streamLife
 	case kindCall:
 		return streamCalls
@@ -78,7 +76,7 @@ func (r *row) contains(lower string) bool {
 		r.odd != nil && holds(string(r.odd.Class), lower), holds(r.level, lower):
 		return true
 	case r.call != nil:
-		return holds(r.call.tool, lower) || holds(r.call.failure, lower) || holds(r.text, lower)
+		return holds(r.call.Tool, lower) || holds(r.call.problem(), lower) || holds(r.text, lower)
 	}
 	return holds(r.text, lower)
 }
@@ -109,7 +107,7 @@ func (s *store) record(r *row, head wire.Head, text string, limit int) {
 		r.weight += rowWeight + len(m.method) + len(m.id) + len(m.summary) + len(m.of)
 	}
 	if r.call != nil {
-		r.weight += len(r.call.tool) + len(r.call.failure)
+		r.weight += len(r.call.Tool) + len(r.call.Error)
 	}
 	s.add(r)
 }
@@ -133,7 +131,7 @@ func (s *store) take(event exec.Event) {
 		s.record(&row{kind: kindExchange, exchange: &e}, e.Head, text, maxText)
 	case exec.CallFinished:
 		if e.Result != nil {
-			s.ended(recordOfCall(e))
+			s.called(recordOfCall(e))
 		}
 	default:
 		s.note(event)

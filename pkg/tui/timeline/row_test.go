@@ -112,10 +112,8 @@ func TestPairing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTimeline(test.events...)
 			var got []string
-			for _, r := range w.rows.since(0, choice{only: filterWire, all: true}) {
-				if r.kind != kindLife {
-					got = append(got, pairText(r))
-				}
+			for _, r := range w.rows.since(0, choice{shows: streamWire, all: true}) {
+				got = append(got, pairText(r))
 			}
 			if strings.Join(got, "; ") != strings.Join(test.want, "; ") {
 				t.Errorf("the rows are\n%q, want\n%q", got, test.want)

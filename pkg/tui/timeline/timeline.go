@@ -120,7 +120,7 @@ func (t *Timeline) Editing() bool {
 
 // choice returns which rows are shown now.
 func (t *Timeline) choice() choice {
-	c := choice{only: t.only, text: t.typed.Query, all: t.shown() == scopeAll}
+	c := choice{shows: t.only.shows(), text: t.typed.Query, all: t.shown() == scopeAll}
 	if s := t.subject; !c.all {
 		c.server = s.Server
 		switch {
@@ -128,17 +128,11 @@ func (t *Timeline) choice() choice {
 		case t.only == filterCalls:
 			c.tool = s.Tool
 		default:
-			c.from, c.to = s.From, s.To
+			c.during(s)
 		}
-	}
-	if !c.to.IsZero() {
-		c.to = c.to.Add(late)
 	}
 	return c
 }
-
-// late is how long after a call's end rows count as its own: stderr is read separately from stdout.
-const late = 50 * time.Millisecond
 
 // shown returns the scope of the rows that are shown.
 func (t *Timeline) shown() scope {
@@ -285,8 +279,8 @@ func (t *Timeline) Recent() []string {
 		if len(names) == maxRecent {
 			break
 		}
-		if !slices.Contains(names, r.call.tool) {
-			names = append(names, r.call.tool)
+		if !slices.Contains(names, r.call.Tool) {
+			names = append(names, r.call.Tool)
 		}
 	}
 	return names

@@ -22,7 +22,7 @@ type stats struct {
 // ran reports whether a call reached the tool: calls that were refused earlier have no latency. A call that timed out
 // did reach it.
 func ran(c *record) bool {
-	return c.success || c.kind == fault.KindTool || c.kind == fault.KindTimeout || c.kind == fault.KindProtocol
+	return c.Success || c.Kind == fault.KindTool || c.Kind == fault.KindTimeout || c.Kind == fault.KindProtocol
 }
 
 // percentile returns the p-th percentile of sorted values by the nearest-rank method.
@@ -39,8 +39,8 @@ func (s *store) timesOf(server, tool string) []time.Duration {
 	}
 	now.times = []time.Duration{}
 	for r := range s.calls().backward() {
-		if r.call.tool == tool && r.server == server && ran(r.call) {
-			now.times = append(now.times, r.call.took)
+		if r.call.Tool == tool && r.server == server && ran(r.call) {
+			now.times = append(now.times, r.call.Duration())
 		}
 	}
 	slices.Sort(now.times)

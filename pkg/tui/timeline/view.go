@@ -10,17 +10,17 @@ import (
 )
 
 // stream is a kind of rows that is kept within bounds of its own.
-type stream int
+type stream uint
 
 const (
-	streamWire   stream = iota // frames, and other lines of stdout
-	streamStderr               //
-	streamLog                  // log messages and notifications, and toolx's notices
-	streamLife                 // of processes and sessions
+	streamWire   stream = 1 << iota // frames, and other lines of stdout
+	streamStderr                    //
+	streamLog                       // log messages and notifications, which are frames too
+	streamLife                      // of processes and sessions, and toolx's notices
 	streamCalls
 )
 
-// filter selects rows by their kind.
+// filter is the number of a filter, which selects rows by their kind.
 type filter int
 
 const (
@@ -33,35 +33,45 @@ const (
 
 func filterNames() []string { return []string{"all", "wire", "stderr", "log", "calls"} }
 
-// choice selects the rows to show. A zero field selects every row.
+const showsMessages = streamWire | streamStderr | streamLog | streamLife
+
+// shows returns the streams that a filter shows.
+func (f filter) shows() stream {
+	return [...]stream{
+		showsMessages, streamWire | streamLog | streamLife, streamStderr | streamLife, streamLog | streamLife,
+		streamCalls,
+	}[f]
+}
+
+// choice selects the rows to show. A zero field besides shows selects every row.
 type choice struct {
-	only     filter
-	all      bool   // the rows of all servers
-	server   string // else those of one
+	shows    stream
+	server   string // unless all are shown
+	all      bool
 	tool     string // of calls
 	from, to time.Time
 	text     string // in lower case
 }
 
-// looksAt reports whether a ring may have rows that are shown.
-func (c choice) looksAt(of shelf) bool {
-	switch {
-	case (c.only == filterCalls) != (of.stream == streamCalls):
-		return false
-	case c.only == filterWire && of.stream == streamStderr, c.only == filterStderr && of.stream < streamStderr:
-		return false
+// late is how long after a call's end rows count as its own: stderr is read separately from stdout.
+const late = 50 * time.Millisecond
+
+// during limits the rows to those of a call; all are shown if there is none.
+func (c *choice) during(s *Subject) {
+	if c.from, c.to = s.From, s.To; !c.to.IsZero() {
+		c.to = c.to.Add(late)
 	}
-	// toolx's notices without a server are about none or about all.
-	return c.all || of.server == c.server || of.server == "" && of.stream >= streamLog
 }
 
-// lets reports whether a row is shown.
+// looksAt reports whether a ring may have rows that are shown. toolx's notices without a server are shown with those of
+// each server.
+func (c choice) looksAt(of shelf) bool {
+	return of.stream&c.shows != 0 && (c.all || of.server == c.server || of.server == "")
+}
+
+// lets reports whether a row of such a ring is shown.
 func (c choice) lets(r *row) bool {
-	switch of := r.stream(); {
-	case c.only == filterWire && of == streamLog && r.kind != kindMessage,
-		c.only == filterStderr && of == streamLog, c.only == filterLog && of < streamLog:
-		return false
-	case of == streamCalls && !c.all && r.server != c.server, c.tool != "" && r.call.tool != c.tool:
+	if r.call != nil && (!c.all && r.server != c.server || c.tool != "" && r.call.Tool != c.tool) {
 		return false
 	}
 	return !r.at.Before(c.from) && (c.to.IsZero() || !r.at.After(c.to)) && (c.text == "" || r.contains(c.text))
