@@ -172,7 +172,7 @@ func (a *answer) take() error {
 	}
 	body, err := readCapped(response.Body, a.max)
 	if errors.Is(err, errTooLarge) {
-		return rpc.Malformed(out.waiting.Method, diagnose.TooLarge("it", a.max)).Err
+		return rpc.Malformed(out.waiting.Frame.Method, diagnose.TooLarge("it", a.max)).Err
 	}
 	if err != nil {
 		broken := a.unusable(a.request, response, body)
@@ -194,7 +194,7 @@ func packing(response *http.Response) string {
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
 func (a *answer) takeBody(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return rpc.Malformed(a.out.waiting.Method, fmt.Errorf("the server answered HTTP %s, and no message",
+		return rpc.Malformed(a.out.waiting.Frame.Method, fmt.Errorf("the server answered HTTP %s, and no message",
 			statusWords(a.response.StatusCode))).Err
 	}
 	if !a.takeText(body) {
@@ -237,7 +237,7 @@ func wrongWithJSON(body []byte) string {
 
 // begins reports whether the message begins a session.
 func (o *posted) begins() bool {
-	return o.waiting != nil && o.waiting.Method == string(mcp.MethodInitialize)
+	return o.waiting != nil && o.waiting.Frame.Method == string(mcp.MethodInitialize)
 }
 
 // settled collects the reply; that there is none is an error, since no other answer will come.
@@ -246,7 +246,7 @@ func (a *answer) settled() error {
 		return nil
 	}
 	detail := cmp.Or(a.DetailOf(a.out.waiting), "the answer has other messages, and not the reply")
-	return rpc.Malformed(a.out.waiting.Method, errors.New(detail)).Err
+	return rpc.Malformed(a.out.waiting.Frame.Method, errors.New(detail)).Err
 }
 
 // collect takes the reply if it is there.

@@ -149,7 +149,8 @@ func (s *oldStream) await(ctx context.Context, out *posted) error {
 		out.got = &r
 	case <-s.ended:
 		if !out.collect() {
-			return rpc.Malformed(out.waiting.Method, errors.New("the server ended the stream of events before it")).Err
+			return rpc.Malformed(out.waiting.Frame.Method,
+				errors.New("the server ended the stream of events before it")).Err
 		}
 	case <-ctx.Done():
 		return ctx.Err()

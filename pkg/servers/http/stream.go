@@ -177,13 +177,13 @@ func (a *answer) brokenStream(err error) error {
 		return a.request.Context().Err()
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return rpc.Malformed(a.out.waiting.Method, diagnose.TooLarge("it", a.max)).Err
+		return rpc.Malformed(a.out.waiting.Frame.Method, diagnose.TooLarge("it", a.max)).Err
 	}
 	reason := "the server ended the stream before it"
 	if !errors.Is(err, io.EOF) {
 		reason = "the stream broke before it: " + networkWords(err, a.request.URL)
 	}
-	return rpc.Malformed(a.out.waiting.Method, &cutOffError{cmp.Or(a.DetailOf(a.out.waiting), reason)}).Err
+	return rpc.Malformed(a.out.waiting.Frame.Method, &cutOffError{cmp.Or(a.DetailOf(a.out.waiting), reason)}).Err
 }
 
 // cutOffError says that a stream ended before the reply that it was opened for.

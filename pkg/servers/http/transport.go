@@ -214,7 +214,7 @@ func (t *Transport) tripOnce(
 	bounded, stop := t.within(ctx)
 	defer stop()
 	t.awaitStream(bounded, method)
-	out := &posted{Frame: waiting.Frame(), waiting: waiting}
+	out := &posted{Frame: waiting.Frame, waiting: waiting}
 	err = t.retryBusy(bounded, method, func() error {
 		return t.next.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -64,7 +65,10 @@ func (r *requester) Request(
 func (r *requester) send(ctx context.Context, method string, params json.RawMessage, token int64) (*Answer, error) {
 	began := time.Now()
 	dressed := r.dressed(params, token)
-	header := r.header(method, dressed)
+	var header http.Header
+	if r.transport.OverHTTP() {
+		header = r.header(method, dressed)
+	}
 	answer, err := r.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
 		m, err := r.transport.RoundTrip(ctx, method, params, header)
 		if err != nil {
@@ -88,13 +92,26 @@ func (r *requester) NextRequest(method string, params json.RawMessage, after int
 }
 
 // dressed returns params in the form in which they are sent: with the _meta of the agreed revision and, where token is
-// not 0, a progress token.
+// not 0, a progress token. Members of _meta that are already there stay, and params that are not an object are returned
+// unchanged.
 func (r *requester) dressed(params json.RawMessage, token int64) json.RawMessage {
 	meta := r.meta()
 	if token != 0 {
 		meta = append(meta, rawjson.NewMember("progressToken", strconv.AppendInt(nil, token, 10)))
 	}
-	return dress(params, meta)
+	fields, isObject := rawjson.Members(params)
+	if len(meta) == 0 || params != nil && !isObject {
+		return params
+	}
+	given := rawjson.Get(params, "_meta")
+	members, _ := rawjson.Members(given)
+	for _, member := range meta {
+		if rawjson.Get(given, member.Name) == nil {
+			members = append(members, member)
+		}
+	}
+	fields = slices.DeleteFunc(fields, func(field rawjson.Member) bool { return field.Name == "_meta" })
+	return rawjson.Object(append(fields, rawjson.NewMember("_meta", rawjson.Object(members))))
 }
 
 // meta returns the members of _meta that the agreed revision demands of every request.
@@ -116,29 +133,6 @@ func (r *requester) meta() []rawjson.Member {
 		add(mcp.MetaKeyLogLevel, level)
 	}
 	return members
-}
-
-// dress adds members to the _meta of params. Members that are already there stay, and params that are not an object are
-// returned unchanged.
-func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
-	fields, isObject := rawjson.Members(params)
-	if len(meta) == 0 || params != nil && !isObject {
-		return params
-	}
-	given := rawjson.Get(params, "_meta")
-	members, _ := rawjson.Members(given)
-	for _, member := range meta {
-		if rawjson.Get(given, member.Name) == nil {
-			members = append(members, member)
-		}
-	}
-	dressed := make([]rawjson.Member, 0, len(fields)+1)
-	for _, field := range fields {
-		if field.Name != "_meta" {
-			dressed = append(dressed, field)
-		}
-	}
-	return rawjson.Object(append(dressed, rawjson.NewMember("_meta", rawjson.Object(members))))
 }
 
 // header returns the headers that the agreed revision requires on a request over HTTP, or nil. params are those that

@@ -164,8 +164,8 @@ func TestChangedToolsAreListedAnew(t *testing.T) {
 
 // TestDress lays _meta under params without touching the rest.
 func TestDress(t *testing.T) {
-	meta := opened(t, "stateless-only").session.meta()
-	if len(meta) != 3 {
+	session := opened(t, "stateless-only").session
+	if meta := session.meta(); len(meta) != 3 {
 		t.Fatalf("_meta has %d members: %s", len(meta), meta)
 	}
 	for given, want := range map[string]string{
@@ -179,11 +179,11 @@ func TestDress(t *testing.T) {
 		if given != "" {
 			params = json.RawMessage(given)
 		}
-		if got := string(dress(params, meta)); !strings.HasPrefix(got, want) {
+		if got := string(session.dressed(params, 0)); !strings.HasPrefix(got, want) {
 			t.Errorf("%s becomes %s, want %s…", given, got, want)
 		}
 	}
-	if got := dress(nil, nil); got != nil {
+	if got := opened(t, "good").session.dressed(nil, 0); got != nil {
 		t.Errorf("nothing becomes %s", got)
 	}
 }

@@ -123,12 +123,11 @@ func (s *Session) needsTask(plain string) bool {
 
 // ToolParams returns the params with which the session calls a tool.
 func (s *Session) ToolParams(plain string, arguments json.RawMessage) json.RawMessage {
-	params := CallParams(plain, arguments)
-	if !s.needsTask(plain) {
-		return params
+	var task json.RawMessage
+	if s.needsTask(plain) {
+		task = json.RawMessage(`{"ttl":` + taskTTL + `}`)
 	}
-	members, _ := rawjson.Members(params)
-	return rawjson.Object(append(members, rawjson.NewMember("task", json.RawMessage(`{"ttl":`+taskTTL+`}`))))
+	return rawjson.Build("name", plain, "arguments", arguments, "task", task)
 }
 
 // isTask reports whether a result is 2026-07-28's handle of a task.
@@ -136,41 +135,42 @@ func isTask(result json.RawMessage) bool {
 	return string(rawjson.Get(result, "resultType")) == `"task"`
 }
 
-// beginCall calls a tool: it returns the task, or the result where the server made no task. token is that of the call's
-// progress.
-func (s *Session) beginCall(
-	ctx context.Context, request exec.Request, token int64,
-) (task *Task, result json.RawMessage, err error) {
-	params := s.ToolParams(request.Name, request.Arguments)
-	answer, err := s.send(ctx, string(mcp.MethodToolsCall), params, token)
-	reply, err := s.result(string(mcp.MethodToolsCall), answer, err)
-	if err != nil {
-		return nil, nil, err
-	}
+// taskIn returns the task that the server has made of a call of a tool; nil if its reply is the result.
+func (s *Session) taskIn(reply json.RawMessage, plain string) (*Task, error) {
 	handle := reply
 	switch {
-	case s.modern() && !isTask(reply), !s.modern() && !s.needsTask(request.Name):
-		return nil, reply, nil
+	case s.modern() && !isTask(reply), !s.modern() && !s.needsTask(plain):
+		return nil, nil
 	case !s.modern():
 		if handle = rawjson.Get(reply, "task"); handle == nil {
-			return nil, reply, nil // it was quick
+			return nil, nil // it was quick
 		}
 	}
-	if task, err = readTask(handle, ""); err != nil {
-		return nil, nil, &exec.MalformedError{What: "the reply to tools/call", Reason: err}
+	task, err := readTask(handle, "")
+	if err != nil {
+		return nil, &exec.MalformedError{What: "the reply to tools/call", Reason: err}
 	}
-	return task, nil, nil
+	return task, nil
 }
 
 // callTool calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
 // is progress, and the token of the call's own progress is valid as long as the task works (MCP 2025-11-25,
 // basic/utilities/tasks, Task Progress Notifications). When ctx ends, the task is cancelled.
 func (s *Session) callTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	const method = string(mcp.MethodToolsCall)
 	token, forget := s.progress.expect(request.Progress)
 	defer forget()
-	task, result, err := s.beginCall(ctx, request, token)
+	answer, err := s.send(ctx, method, s.ToolParams(request.Name, request.Arguments), token)
+	result, err := s.result(method, answer, err)
+	if err != nil {
+		return nil, err
+	}
+	task, err := s.taskIn(result, request.Name)
+	if err != nil {
+		return nil, err
+	}
 	if task == nil {
-		return result, err
+		return result, nil
 	}
 	running := &runningTask{s, request.Progress, make(map[string]bool)}
 	result, err = running.await(ctx, task)
@@ -190,14 +190,15 @@ type withoutTasks struct{ *Session }
 
 // CallTool implements exec.Implementation.
 func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	params := CallParams(request.Name, request.Arguments)
+	var meta json.RawMessage
 	if s.modern() {
 		capabilities, err := rawjson.Marshal(s.clientCapabilities)
 		if err != nil {
 			return nil, err
 		}
-		params = dress(params, []rawjson.Member{rawjson.NewMember(mcp.MetaKeyClientCapabilities, capabilities)})
+		meta = rawjson.Build(mcp.MetaKeyClientCapabilities, capabilities)
 	}
+	params := rawjson.Build("name", request.Name, "arguments", request.Arguments, "_meta", meta)
 	reply, err := s.demand(ctx, string(mcp.MethodToolsCall), params, request.Progress)
 	handle := rawjson.Get(reply, "task")
 	if isTask(reply) {

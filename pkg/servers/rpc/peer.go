@@ -85,8 +85,7 @@ func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 // Pending is a request without an answer.
 type Pending struct {
 	ID     int64
-	Method string
-	bytes  []byte
+	Frame  wire.Frame // as it is sent
 	Reply  chan Reply // buffered: the reader never waits
 	detail string     // what is known should it never be answered; guarded by Peer.mu
 }
@@ -96,11 +95,6 @@ func (p *Peer) DetailOf(waiting *Pending) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return waiting.detail
-}
-
-// Frame returns the request as it is sent.
-func (p *Pending) Frame() wire.Frame {
-	return wire.Frame{Bytes: p.bytes, ID: strconv.FormatInt(p.ID, 10), Method: p.Method}
 }
 
 // Reply is the outcome of a request.
@@ -138,7 +132,8 @@ func (p *Peer) Register(ctx context.Context, method string, params json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	waiting := &Pending{ID: p.lastID, Method: method, bytes: encoded, Reply: make(chan Reply, 1)}
+	frame := wire.Frame{Bytes: encoded, ID: strconv.FormatInt(p.lastID, 10), Method: method}
+	waiting := &Pending{ID: p.lastID, Frame: frame, Reply: make(chan Reply, 1)}
 	p.pending[waiting.ID] = waiting
 	p.OnSend(ctx, waiting.ID)
 	return waiting, nil
@@ -178,7 +173,7 @@ func (p *Peer) GiveUp(ctx context.Context, waiting *Pending, tell bool) (detail 
 	detail = waiting.detail
 	p.mu.Unlock()
 	// The specification forbids cancelling the handshake, and tasks/cancel is what ends a task.
-	if tell && !BeginsSession(waiting.Method) && !AboutTask(waiting.Method) {
+	if tell && !BeginsSession(waiting.Frame.Method) && !AboutTask(waiting.Frame.Method) {
 		p.Cancel(ctx, waiting.ID)
 	}
 	return detail
@@ -286,7 +281,7 @@ func (p *Peer) Lose(reason error, isIt func(id int64) bool) {
 	for id, waiting := range p.pending {
 		if isIt(id) || len(p.pending) == 1 {
 			p.settleLocked(id, wire.ClassIDLate)
-			answer(waiting, Malformed(waiting.Method, reason))
+			answer(waiting, Malformed(waiting.Frame.Method, reason))
 			return
 		}
 	}

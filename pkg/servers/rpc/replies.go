@@ -107,7 +107,7 @@ func (p *Peer) takeReply(m wire.Message, number int) {
 	switch {
 	case waiting == nil:
 	case m.Result == nil && m.Err == nil:
-		answer(waiting, Malformed(waiting.Method, errors.New("it has neither result nor error")))
+		answer(waiting, Malformed(waiting.Frame.Method, errors.New("it has neither result nor error")))
 	default:
 		answer(waiting, Reply{Message: m})
 	}
@@ -127,7 +127,7 @@ func (p *Peer) namelessAnswers(m wire.Message) (int64, *Pending) {
 		return 0, nil
 	}
 	for id, waiting := range p.pending {
-		opening := waiting.Method == string(mcp.MethodInitialize)
+		opening := waiting.Frame.Method == string(mcp.MethodInitialize)
 		if !opening || m.Result == nil || rawjson.Get(m.Result, "protocolVersion") != nil {
 			return id, waiting
 		}

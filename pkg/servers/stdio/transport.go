@@ -144,7 +144,7 @@ func (t *Transport) RoundTrip(
 	if err != nil {
 		return wire.Message{}, err
 	}
-	sent := &outgoing{Frame: p.Frame()}
+	sent := &outgoing{Frame: p.Frame}
 	before := t.soFar()
 	if err := t.enqueue(ctx, sent); err != nil {
 		t.Settle(p.ID, wire.ClassIDUnknown)
