@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -176,9 +178,13 @@ func (n *node) unfoldChanges(opened *int) {
 	}
 }
 
-// changeSign returns the sign for a node at the right edge.
+// changeSign returns the sign for a node at the right edge: a closed one has that of what is in it.
 func (t *Tree) changeSign(n *node) string {
-	return t.theme.Paint(pane.Accent, [...]string{"", "", "+", "-", "~"}[n.change])
+	if n.change == within && n.open {
+		return ""
+	}
+	signs := [...]string{same: "", within: "~", added: "+", removed: "-", changed: "~"}
+	return t.theme.Paint(pane.Accent, signs[n.change])
 }
 
 // changeLine draws the values of a changed node: the old one, and the new one.
@@ -198,7 +204,7 @@ func (t *Tree) changeLine(n *node, room int) string {
 		half = room - t.theme.Width(arrow) - width
 	}
 	old = t.theme.Cut(old, room-t.theme.Width(arrow)-min(half, t.theme.Width(now)))
-	return t.theme.Paint(pane.Dim, old) + arrow + t.theme.Cut(now, half)
+	return t.theme.Paint(pane.Dim, ansi.Strip(old)) + t.theme.Paint(pane.Accent, arrow) + t.theme.Cut(now, half)
 }
 
 // maxShared is how many cells of two long texts are searched for their first difference.

@@ -1,7 +1,6 @@
 package pane
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,15 +29,6 @@ func (t *TextView) Extent() Extent { return t.list.Extent() }
 
 // Recompose drops the lines, so that they are made again.
 func (t *TextView) Recompose() { t.kept.Forget() }
-
-// About says which lines are visible; empty if all are.
-func (t *TextView) About() string {
-	top, height := t.list.Top(), t.list.Height()
-	if len(t.lines) <= height {
-		return ""
-	}
-	return fmt.Sprintf("lines %d-%d of %d", top+1, min(len(t.lines), top+height), len(t.lines))
-}
 
 // Bindings returns what the keys do now.
 func (t *TextView) Bindings() []Binding {

@@ -3,11 +3,13 @@ package result
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
@@ -52,8 +54,11 @@ func (l *tab) compare(theme *pane.Theme, with *exec.Result) pane.Pane {
 	case isJSON:
 		l.compared = document.compare(other.value)
 	default:
-		var lines []string
-		lines, l.compared = changedLines(text(other), text(l))
+		before, now := text(other), text(l)
+		lines, found := changedLines(before, now)
+		if l.compared = found; before == now && !slices.EqualFunc(l.blocks, other.blocks, rawjson.Same) {
+			l.compared = "the text is the same, but not all content"
+		}
 		return pane.NewTextView(theme, func(width int) []string { return paintChanges(theme, lines, width) })
 	}
 	return made

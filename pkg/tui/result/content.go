@@ -109,12 +109,12 @@ func looksLikeMarkdown(source string) bool {
 	return false
 }
 
-// About returns how the text is shown, and which lines of it.
+// About returns how the text is shown.
 func (c *content) About() string {
 	if c.markdown {
-		return strings.TrimSpace("markdown  " + c.TextView.About())
+		return "markdown"
 	}
-	return c.TextView.About()
+	return ""
 }
 
 // Bindings returns the keys of a text, and the one that switches Markdown on and off.

@@ -31,7 +31,8 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	add := func(role pane.Role, text string) {
 		lines = append(lines, theme.Paragraph(role, pane.Lines(firstPart(text)), width)...)
 	}
-	add(pane.Plain, err.Error())
+	role, _ := Outcome(theme, fault.KindOf(err))
+	add(role, err.Error())
 	if hint := Hint(err); hint != "" {
 		lines = append(lines, "")
 		add(pane.Accent, "hint: "+hint)

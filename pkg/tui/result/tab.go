@@ -19,8 +19,9 @@ type tab struct {
 	// open makes the body; nothing is read before the tab is shown.
 	open     func(*pane.Theme) pane.Pane
 	made     pane.Pane
-	value    json.RawMessage // of a tab that shows JSON as a tree or a table
-	compared string          // what a comparison has found
+	value    json.RawMessage   // of a tab that shows JSON as a tree or a table
+	blocks   []json.RawMessage // that a text shows, which only names those of bytes
+	compared string            // what a comparison has found
 	// write writes the whole content of the tab. With safe it writes for a terminal; else every byte
 	// is the server's own, except the line ends between blocks.
 	write     func(out io.Writer, safe bool) error
@@ -167,6 +168,7 @@ func textTab(name string, quoted json.RawMessage) *tab {
 func contentTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "content",
+		blocks:    result.Content,
 		extension: ".txt",
 		open: func(theme *pane.Theme) pane.Pane {
 			return newMessages(theme, exec.Message{Blocks: result.Content})
