@@ -175,8 +175,12 @@ func (c *configurer) welcome(width int) []string {
 	if !c.empty() {
 		return nil
 	}
-	more := "toolx init writes a config with what it finds in this folder and in other clients; toolx tui -- COMMAND " +
-		"shows a server without one."
 	lines := []string{c.theme.Paint(pane.Strong, "No server is configured yet."), "", c.theme.Hint(c.addKey()), ""}
-	return append(lines, c.theme.Paragraph(pane.Dim, more, width)...)
+	for _, more := range []string{
+		"toolx init: write a config with what is found in this folder and in other clients",
+		"toolx tui -- COMMAND: show a server without a config",
+	} {
+		lines = append(lines, c.theme.Paragraph(pane.Dim, more, width)...)
+	}
+	return lines
 }

@@ -78,6 +78,25 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
+// TestGoldenPalette: the palette, and what is shown at first where no server is configured.
+func TestGoldenPalette(t *testing.T) {
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}} {
+		d := furnished(t)
+		d.send(size)
+		d.show("zwave__get_zwave_device")
+		d.call()
+		d.settle()
+		d.press("ctrl+k", "text:dev")
+		d.golden("palette-" + strconv.Itoa(size.Width))
+	}
+	d := drive(t, nil)
+	d.m.options.Entries = new(someConfig)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.run(d.m.Init())
+	d.until("the servers of clients", func() bool { return len(d.m.palette.found) == 1 })
+	d.golden("first-80")
+}
+
 // library is the house with resources and prompts, of which one was got.
 func library(t *testing.T) *driver {
 	t.Helper()

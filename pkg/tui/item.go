@@ -97,11 +97,3 @@ func (i item) resource() bool { return i.kind == kindResource || i.kind == kindT
 
 // fillable reports whether the item has a form.
 func (i item) fillable() bool { return !i.none() && i.kind != kindResource }
-
-// address returns the URI of a resource, empty for other items.
-func (i item) address() string {
-	if i.none() || !i.resource() {
-		return ""
-	}
-	return i.Plain
-}

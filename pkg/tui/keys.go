@@ -41,7 +41,7 @@ func (m *model) actions() []pane.Binding {
 		m.runKey(),
 		typing("ctrl+k /", "find tools, calls and actions", "", m.palette.begin),
 		row("!", "next failed server", pane.Off(failed == nil, "no server has failed"), reveal),
-		row("r", "call again", noCall, m.repeat),
+		{Keys: []string{"r"}, Help: "call again", Short: "again", Off: noCall, Do: m.repeat},
 		row("x", "cancel the call", notRunning, cancel),
 		m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"),
 	}, m.calls.compareKeys(), []pane.Binding{
@@ -52,7 +52,10 @@ func (m *model) actions() []pane.Binding {
 		row("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments),
 		m.calls.limitKey(m.page.item), m.restartKey(server), m.developers.key(server), m.config.addKey(),
 	}, m.subscribeKey(), []pane.Binding{
-		typing("ctrl+t ]", m.page.tabHelp(), m.noItem(), pane.Do(m.page.turn)),
+		{
+			Keys: []string{"ctrl+t", "]"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Typing: true,
+			Do: pane.Do(m.page.turn),
+		},
 		row("W", "show or hide the timeline", "", pane.Do(m.toggleWatch)),
 		row("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) })),
 		row("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) })),
@@ -259,7 +262,7 @@ func keyLines(theme *pane.Theme, bindings []pane.Binding) []string {
 }
 
 func keyLine(theme *pane.Theme, binding pane.Binding) string {
-	keys, text := fmt.Sprintf("%-18s ", strings.Join(binding.Keys, ", ")), binding.Help
+	keys, text := fmt.Sprintf("%-18s ", cmp.Or(binding.Label, strings.Join(binding.Keys, ", "))), binding.Help
 	if binding.Off != "" {
 		return theme.Paint(pane.Dim, keys+text+" ("+binding.Off+")")
 	}

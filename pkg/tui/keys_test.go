@@ -11,14 +11,13 @@ import (
 
 // synonyms are the letters whose action has several names, in the places where it can be done. All others have one.
 var synonyms = map[string][]string{
-	"F": {"save the call to a file"},
-	"G": {"last", "last field", "newest, and follow"},
+	"G": {"", "last field", "newest, and follow"},
 	"c": {"copy the result", "copy the row", "copy the text"},
 	"e": {"edit in $EDITOR", "edit its entry in $EDITOR"},
-	"g": {"first", "first field", "oldest"},
+	"g": {"go to the first or last row", "first field", "oldest"},
 	"h": {"close the group", "close, or go to the parent", "columns to the left", "previous filter"},
-	"j": {"down", "next row, without typing"},
-	"k": {"up", "previous row, without typing"},
+	"j": {"move", "next row, without typing"},
+	"k": {"", "previous row, without typing"},
 	"l": {"open the group, or go to its page", "open", "columns to the right", "next of all, wire, stderr, log, calls"},
 	"m": {"as it came", "as Markdown"},
 	"o": {"open in $PAGER", "open its log in $PAGER"},

@@ -41,6 +41,7 @@ type entry struct {
 	lower           string // the description in lower case, once that is needed
 
 	item   item
+	recent int // the higher, the later the item was used
 	server *server
 	again  *call
 	action *pane.Binding
@@ -48,11 +49,17 @@ type entry struct {
 	typed  string // the server that was typed
 }
 
-// How many earlier calls the palette lists: of all, and before anything is typed.
+// How many earlier calls the palette lists: at most, and before anything is typed.
 const (
 	maxAgain = 50
 	fewAgain = 3
 )
+
+// fewNamed is how many names have to match for descriptions not to be searched.
+const fewNamed = 100
+
+// maxAbout is how many bytes of a description are searched.
+const maxAbout = 1 << 10
 
 func newPalette(m *model) *palette { return &palette{shared: m.shared, m: m} }
 
@@ -116,8 +123,8 @@ func (p *palette) refresh() {
 		p.all = append(p.all, &entry{name: action.Help, about: action.Off, action: &action})
 	}
 	recent := make(map[string]*entry)
-	for _, name := range p.m.timeline.Recent() {
-		recent[name] = &entry{}
+	for i, name := range p.m.timeline.Recent() {
+		recent[name] = &entry{recent: 2000 - i}
 		p.all = append(p.all, recent[name])
 	}
 	for _, g := range p.m.tree.groups {
@@ -131,7 +138,7 @@ func (p *palette) refresh() {
 					e = &entry{}
 					p.all = append(p.all, e)
 				}
-				*e = entry{of: g.name(), name: one.label(), about: one.Description, item: one}
+				*e = entry{of: g.name(), name: one.label(), about: one.Description, item: one, recent: e.recent}
 			}
 		}
 	}
@@ -166,30 +173,29 @@ func (p *palette) match() {
 		p.matchNothing()
 		return
 	}
-	type scored struct {
-		*entry
-		score int
-	}
-	var named []scored
-	var described []*entry
-	for _, e := range p.all {
-		if score := e.score(wanted); score > 0 {
-			named = append(named, scored{e, score})
-		} else if e.describes(wanted) {
-			described = append(described, e)
+	var places []int // in p.all, best first
+	scores := make([]int, len(p.all))
+	for i, e := range p.all {
+		if scores[i] = e.score(wanted); scores[i] > 0 {
+			places = append(places, i)
 		}
 	}
-	slices.SortStableFunc(named, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	for _, one := range named {
-		p.found = append(p.found, one.entry)
-	}
-	if len(named) == 0 && !p.adding {
-		for _, one := range fuzzy.FindFrom(strings.Join(wanted, ""), names(p.all)) {
-			p.found = append(p.found, p.all[one.Index])
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	if len(places) == 0 && !p.adding {
+		for _, match := range fuzzy.FindFrom(strings.Join(wanted, ""), names(p.all)) {
+			places, scores[match.Index] = append(places, match.Index), 1
 		}
-		described = slices.DeleteFunc(described, func(e *entry) bool { return slices.Contains(p.found, e) })
 	}
-	p.found = append(p.found, described...)
+	if len(places) < fewNamed { // else they are far below
+		for i, e := range p.all {
+			if scores[i] == 0 && e.describes(wanted) {
+				places = append(places, i)
+			}
+		}
+	}
+	for _, place := range places {
+		p.found = append(p.found, p.all[place])
+	}
 	p.offerRestart()
 }
 
@@ -229,8 +235,8 @@ func (n names) Len() int            { return len(n) }
 
 // score returns how well the name and the server of an entry match all words, zero if they do not.
 func (e *entry) score(wanted []string) int {
-	const unit, longest = 1000, 999 // shorter names win
-	total := max(0, longest-len(e.name))
+	const unit, longest = 3000, 999 // what was used last wins, then the shorter name
+	total := max(0, longest-len(e.name)) + e.recent
 	for _, word := range wanted {
 		one := e.nameScore(word)
 		if one == 0 {
@@ -278,11 +284,16 @@ func startsWord(name, text string) bool {
 // describes reports whether each word is in the name, the server or the description.
 func (e *entry) describes(wanted []string) bool {
 	if e.lower == "" {
-		e.lower = strings.ToLower(e.about + "\n" + e.item.address())
+		if e.lower = strings.ToLower(words.Head(e.about, maxAbout)); !e.item.none() && e.item.resource() {
+			e.lower += "\n" + strings.ToLower(e.item.Plain)
+		}
 	}
-	return !slices.ContainsFunc(wanted, func(word string) bool {
-		return !strings.Contains(e.lower, word) && e.nameScore(word) == 0
-	})
+	for _, word := range wanted {
+		if !strings.Contains(e.lower, word) && e.nameScore(word) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // selected returns the entry under the cursor, or nil.
@@ -443,6 +454,7 @@ func (p *palette) render(width, height int) (box string, x, y int) {
 	for i := from; i < to; i++ {
 		line := p.line(p.found[i], column, inside)
 		if i == p.list.Cursor {
+			line = p.theme.Paint(pane.Accent, p.theme.Glyphs.Pointer) + strings.TrimPrefix(line, " ")
 			line = p.theme.UnderCursor(line, true, inside)
 		}
 		lines = append(lines, line)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"flag"
 	"image"
 	"image/color"
@@ -154,7 +155,11 @@ func scenes() map[string]scene {
 			d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 			d.press("j")
 		},
-		"26-first": func(d *driver) { d.m.options.Entries = new(someConfig) },
+		"26-first": func(d *driver) {
+			d.m.options.Entries = new(someConfig)
+			d.run(d.m.Init())
+			d.until("the servers of clients", func() bool { return len(d.m.palette.found) == 1 })
+		},
 		"27-add": func(d *driver) {
 			d.m.options.Entries = new(someConfig)
 			d.press("a", "text:npx -y @modelcontextprotocol/server-everything")
@@ -380,7 +385,10 @@ func (d *driver) look(name string, look look) {
 	err := os.MkdirAll(*screens, 0o755)
 	if err == nil {
 		picture := look.paper.svg(screen, d.m.width, d.m.height)
-		err = os.WriteFile(filepath.Join(*screens, name+".svg"), picture, 0o644)
+		err = errors.Join(
+			os.WriteFile(filepath.Join(*screens, name+".svg"), picture, 0o644),
+			os.WriteFile(filepath.Join(*screens, name+".ansi"), []byte(screen), 0o644),
+		)
 	}
 	if err != nil {
 		d.t.Fatal(err)

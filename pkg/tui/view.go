@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/pane"
@@ -62,10 +61,16 @@ func backdrop(theme *pane.Theme, screen string) string {
 
 // over draws a box over a screen.
 func over(theme *pane.Theme, screen, box string, x, y int) string {
-	width, height := lipgloss.Size(screen)
-	layer := lipgloss.NewLayer(box).X(x).Y(y)
-	both := lipgloss.NewCompositor(lipgloss.NewLayer(screen), layer).Render() // without spaces at the ends
-	return theme.Block(strings.Split(both, "\n"), width, height)
+	lines := strings.Split(screen, "\n")
+	for i, line := range strings.Split(box, "\n") {
+		under := lines[y+i]
+		right := ansi.TruncateLeft(under, x+theme.Width(line), "")
+		missing := theme.Width(under) - x - theme.Width(line) - theme.Width(right) // half of a wide character
+		left := ansi.Truncate(under, x, "")
+		left += ansi.ResetStyle + strings.Repeat(" ", x-theme.Width(left))
+		lines[y+i] = left + line + strings.Repeat(" ", missing) + right
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (m *model) layout() layout {

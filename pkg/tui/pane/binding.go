@@ -32,6 +32,8 @@ type Binding struct {
 	// Help describes the action; it begins with a verb. Short is a word for it in a line of keys; empty means the first
 	// word of Help.
 	Help, Short string
+	// Label names the keys in the help, together with those of rows without Help; empty means Keys.
+	Label string
 	// Off is the reason why the key does nothing now; empty if it works.
 	Off string
 	// Fix goes to where the reason in Off can be removed; nil if there is no such place.
@@ -45,7 +47,7 @@ type Binding struct {
 // IsCommand reports whether the binding is an action with a name. What enter, arrows and the like do depends on the
 // place.
 func (b Binding) IsCommand() bool {
-	return b.Help != "" && b.Do != nil && (len(b.Keys[0]) == 1 || strings.HasPrefix(b.Keys[0], "ctrl+"))
+	return b.Help != "" && b.Label == "" && (len(b.Keys[0]) == 1 || strings.HasPrefix(b.Keys[0], "ctrl+"))
 }
 
 // Hint draws a binding's first key and what it does.
@@ -116,11 +118,11 @@ const far = 1 << 30
 func Moves(move func(by int), page int, further ...string) []Binding {
 	to := func(by int) func() tea.Cmd { return Do(func() { move(by) }) }
 	return []Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: to(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: to(-1)},
-		{Keys: append([]string{"pgdown", "ctrl+d"}, further...), Help: "a page down", Do: to(page)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: to(-page)},
-		{Keys: []string{"home", "g"}, Help: "first", Do: to(-far)},
-		{Keys: []string{"end", "G"}, Help: "last", Do: to(far)},
+		{Keys: []string{"down", "j"}, Label: "arrows, j, k", Help: "move", Do: to(1)},
+		{Keys: []string{"up", "k"}, Do: to(-1)},
+		{Keys: append([]string{"pgdown", "ctrl+d"}, further...), Label: "page keys", Help: "move by pages", Do: to(page)},
+		{Keys: []string{"pgup", "ctrl+u"}, Do: to(-page)},
+		{Keys: []string{"home", "g"}, Label: "g, G", Help: "go to the first or last row", Do: to(-far)},
+		{Keys: []string{"end", "G"}, Do: to(far)},
 	}
 }

@@ -102,7 +102,8 @@ type Glyphs struct {
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
 	Left, Right    string // arrows
-	Prompt, Again  string // ahead of text to type, and of a call to repeat
+	Prompt, Again  string // ahead of text to type, and beside a call to repeat
+	Pointer        string // ahead of the selected row of the palette
 }
 
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
@@ -162,7 +163,7 @@ func unicodeGlyphs() Glyphs {
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"}, Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
-		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳",
+		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳", Pointer: "▌",
 	}
 }
 
@@ -173,7 +174,7 @@ func asciiGlyphs() Glyphs {
 		Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"}, Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
-		Filled:  "#", Hollow: ".", Left: "<-", Right: "->", Prompt: ">", Again: "@",
+		Filled:  "#", Hollow: ".", Left: "<-", Right: "->", Prompt: ">", Again: "@", Pointer: ">",
 	}
 }
 
