@@ -150,22 +150,34 @@ func Object(list []Member) json.RawMessage {
 // Build writes an object of names and values, each of which follows its name: a string, a number or a boolean, or JSON.
 // JSON that is nil is left out with its name.
 func Build(pairs ...any) json.RawMessage {
-	var members []Member
-	for i := 0; i < len(pairs); i += 2 {
-		var value json.RawMessage
-		switch given := pairs[i+1].(type) {
+	size := 64 // for quotes, signs and numbers
+	for _, given := range pairs {
+		switch given := given.(type) {
 		case json.RawMessage:
-			value = given
+			size += len(given)
 		case string:
-			value = Quote(given)
-		default:
-			value = json.RawMessage(fmt.Sprint(given))
-		}
-		if value != nil {
-			members = append(members, NewMember(pairs[i].(string), value))
+			size += len(given)
 		}
 	}
-	return Object(members)
+	out := append(make([]byte, 0, size), '{')
+	for i := 0; i < len(pairs); i += 2 {
+		if value, isJSON := pairs[i+1].(json.RawMessage); isJSON && value == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(AppendQuote(out, pairs[i].(string)), ':')
+		switch given := pairs[i+1].(type) {
+		case json.RawMessage:
+			out = append(out, given...)
+		case string:
+			out = AppendQuote(out, given)
+		default:
+			out = fmt.Append(out, given)
+		}
+	}
+	return append(out, '}')
 }
 
 // Array writes elements as one array.
@@ -200,6 +212,9 @@ func Marshal(value any) (json.RawMessage, error) {
 
 // IsString reports whether text is a JSON string.
 func IsString(text []byte) bool { return opens(text, '"') }
+
+// IsObject reports whether text is a JSON object.
+func IsObject(text []byte) bool { return opens(text, '{') }
 
 // opens reports whether the value in text begins with sign.
 func opens(text []byte, sign byte) bool {

@@ -46,15 +46,19 @@ func UnquoteHead(quoted json.RawMessage, limit int) string {
 
 // Quote encodes text as a string; bytes that are not UTF-8 become U+FFFD.
 func Quote(text string) json.RawMessage {
+	return AppendQuote(make([]byte, 0, len(text)+2), text)
+}
+
+// AppendQuote appends what Quote returns.
+func AppendQuote(out []byte, text string) []byte {
 	if isPlain(text) {
-		quoted := append(make([]byte, 0, len(text)+2), '"')
-		return append(append(quoted, text...), '"')
+		return append(append(append(out, '"'), text...), '"')
 	}
 	quoted, err := Marshal(text)
 	if err != nil {
-		return json.RawMessage(strconv.Quote(text))
+		return strconv.AppendQuote(out, text)
 	}
-	return quoted
+	return append(out, quoted...)
 }
 
 // isPlain reports whether a text stands between quotes as it is. Names and most other short texts do.
