@@ -77,6 +77,9 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 // maxBatchLine is the most bytes that a line has.
 const maxBatchLine = 64 << 20
 
+// batchOutput is how many bytes of printed lines are written at once; batchDelay bounds how long they wait.
+const batchOutput = 64 << 10
+
 // batchHeap is the size of an allocation that a batch never touches, so that it uses no real memory. GC counts it, so
 // it runs once per few hundred small calls instead of once per few dozen.
 const batchHeap = 8 << 20
@@ -171,7 +174,8 @@ func runBatch(ctx context.Context, o Options) error {
 	b := &batch{
 		box: box, results: o.Printer, options: o, jq: jq, stopped: make(chan struct{}),
 		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
-		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Out.Console.Out),
+		room: make(chan struct{}, 1), settled: make(chan struct{}, 1),
+		out: bufio.NewWriterSize(box.Out.Console.Out, batchOutput),
 	}
 	spare := make([]byte, batchHeap)
 	defer runtime.KeepAlive(spare)
@@ -272,6 +276,9 @@ func (b *batch) giveWay(call *batchCall) {
 // ask runs the call on a line.
 func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
 	line := call.line
+	if tool := b.ready(call); tool != nil {
+		return b.callTool(ctx, call, tool)
+	}
 	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
 	bounded, done := b.box.Bounded(ctx, subject)
 	defer done()
@@ -290,8 +297,28 @@ func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec
 		call.answered()
 		b.takeTurn(call, tool.Server)
 	}
-	return b.box.Executor.Call(bounded, exec.Call{
-		Tool: tool.Name, Target: tool, Arguments: line.Arguments,
+	return b.callTool(bounded, call, tool)
+}
+
+// ready returns the tool of a prepared call if its server still runs and has it; nil means that servers may have to be
+// opened.
+func (b *batch) ready(call *batchCall) *exec.Tool {
+	if call.prepared == nil {
+		return nil
+	}
+	tool, err := b.box.Executor.Registry.Find(call.line.Tool)
+	if err != nil || tool != call.prepared.Tool {
+		return nil
+	}
+	if session := b.box.Pool.Session(tool.Server); session == nil || closed(session.Done()) {
+		return nil
+	}
+	return tool
+}
+
+func (b *batch) callTool(ctx context.Context, call *batchCall, tool *exec.Tool) *exec.Result {
+	return b.box.Executor.Call(ctx, exec.Call{
+		Tool: tool.Name, Target: tool, Arguments: call.line.Arguments,
 		Timeout: b.box.Flags.Timeout, MaxTime: b.box.Flags.MaxTime,
 		Prepared: call.prepared, Answered: func() { b.giveWay(call) },
 	})

@@ -136,14 +136,13 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 			named++
 		}
 	}
-	_, isObject := rawjson.Members(line.Arguments)
 	switch {
 	case err != nil:
 	case named == 0:
 		err = errors.New("no tool, prompt or resource")
 	case named > 1:
 		err = errors.New("more than one of tool, prompt and resource")
-	case line.Arguments != nil && !isObject:
+	case line.Arguments != nil && !rawjson.IsObject(line.Arguments):
 		err = errors.New("arguments is not an object")
 	case line.Resource != "" && line.Arguments != nil:
 		err = errors.New("a resource takes no arguments")
@@ -157,7 +156,7 @@ func wrapsArguments(line []rawjson.Member) bool {
 	for _, member := range line {
 		switch member.Name {
 		case "arguments":
-			_, wraps = rawjson.Members(member.Value)
+			wraps = rawjson.IsObject(member.Value)
 		case "id", "tool":
 		default:
 			return false

@@ -29,8 +29,7 @@ func (e *abandonedError) Detail() string {
 }
 
 // await returns the results of run, or an *abandonedError if run has not ended graceTime after ctx: a read from a
-// device, for instance, ignores its context. A panic in run becomes an error, with the stack in the log (EXEC-5,
-// EXEC-8). name is the name of the tool or the request.
+// device, for instance, ignores its context. name is the name of the tool or the request.
 func await[T any](ctx context.Context, e *Executor, name string, run func() (T, error)) (value T, err error) {
 	if e.abandoned.Load() >= maxAbandoned {
 		return value, fmt.Errorf("too many abandoned calls are still running (%d)", maxAbandoned)
@@ -42,19 +41,12 @@ func await[T any](ctx context.Context, e *Executor, name string, run func() (T, 
 	ended, left := make(chan outcome), make(chan struct{})
 	go func() {
 		var end outcome
-		defer func() {
-			if cause := recover(); cause != nil {
-				e.notice(slog.LevelError, fmt.Sprintf("tool %s panicked", name),
-					slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
-				end.err = &ToolError{Message: fmt.Sprintf("tool %s failed inside toolx: %v", name, cause)}
-			}
-			select {
-			case ended <- end:
-			case <-left:
-				e.abandoned.Add(-1)
-			}
-		}()
-		end.value, end.err = run()
+		end.value, end.err = recovered(e, name, run)
+		select {
+		case ended <- end:
+		case <-left:
+			e.abandoned.Add(-1)
+		}
 	}()
 	select {
 	case end := <-ended:
@@ -71,4 +63,16 @@ func await[T any](ctx context.Context, e *Executor, name string, run func() (T, 
 		close(left)
 		return value, &abandonedError{ctx.Err()}
 	}
+}
+
+// recovered returns the results of run. A panic becomes an error, with the stack in the log (EXEC-5, EXEC-8).
+func recovered[T any](e *Executor, name string, run func() (T, error)) (value T, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			e.notice(slog.LevelError, fmt.Sprintf("tool %s panicked", name),
+				slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+			err = &ToolError{Message: fmt.Sprintf("tool %s failed inside toolx: %v", name, cause)}
+		}
+	}()
+	return run()
 }

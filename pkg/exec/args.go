@@ -103,7 +103,7 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 		}
 		return nil, &fault.UsageError{Message: message, Fix: fix}
 	}
-	if _, ok := rawjson.Members(text); !ok {
+	if !rawjson.IsObject(text) {
 		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("%s must be a JSON object; got %s", origin, jsonschema.GivenText(text)),
 			Fix:     objectFix(nil),

@@ -77,7 +77,7 @@ func unwrapArguments(arguments json.RawMessage) json.RawMessage {
 		return arguments
 	}
 	text := bytes.TrimSpace([]byte(rawjson.Unquote(bytes.TrimSpace(arguments))))
-	if _, isObject := rawjson.Members(text); !isObject || rawjson.Check(text) != nil {
+	if !rawjson.IsObject(text) || rawjson.Check(text) != nil {
 		return arguments
 	}
 	return text

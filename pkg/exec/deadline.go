@@ -66,7 +66,8 @@ func (l *deadline) start(ctx context.Context, subject TimeoutError) (bounded con
 		timeout.After, timeout.Idle = after, idle
 		cancel(&timeout)
 	}
-	l.due, l.until = time.Now().Add(l.idle), time.Now().Add(l.max)
+	now := time.Now()
+	l.due, l.until = now.Add(l.idle), now.Add(l.max)
 	if l.idle > 0 || l.max > 0 {
 		l.timer = time.AfterFunc(l.next(), l.check)
 	}

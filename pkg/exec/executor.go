@@ -91,6 +91,9 @@ type Call struct {
 	Untyped bool
 }
 
+// isPrepared reports whether the call is ready to run with a tool.
+func (c Call) isPrepared(tool *Tool) bool { return c.Prepared != nil && c.Prepared.Tool == tool }
+
 // Prepared is a call that is ready to run: its tool exists, and its arguments are normalized and valid.
 type Prepared struct {
 	Tool      *Tool
@@ -290,44 +293,19 @@ type stage struct {
 }
 
 // make prepares a call, asks the user if necessary, runs the tool's implementation under its limits, and shapes the
-// reply. It returns the prepared call, nil for invalid arguments. All of it runs on one goroutine, which is abandoned
-// if it outlives the call.
+// reply. It returns the prepared call, nil for invalid arguments.
 func (e *Executor) make(
 	ctx context.Context, deadline *deadline, id string, call Call, tool *Tool, result *Result,
 ) (*Prepared, error) {
 	var reached atomic.Pointer[stage]
-	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
-		prepared, err := call.Prepared, error(nil)
-		if prepared == nil || prepared.Tool != tool {
-			prepared, err = e.prepare(ctx, tool, call)
-		}
-		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-			err = ended // any other problem came too late
-		}
-		e.announce(prepared, err)
-		if err != nil {
-			return nil, err
-		}
-		reached.Store(&stage{prepared: prepared})
-		if err := e.confirm(ctx, call, prepared); err != nil {
-			return nil, err
-		}
-		reached.Store(&stage{prepared, time.Now()})
-		implementation := tool.Implementation
-		if call.Implementation != nil {
-			implementation = call.Implementation
-		}
-		reply, err := implementation.CallTool(ctx, Request{
-			Name:      tool.Plain,
-			Arguments: prepared.Arguments,
-			Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
-			Progress:  e.progress(ctx, deadline, id, tool.Name),
-		})
-		if call.Answered != nil {
-			call.Answered()
-		}
-		return reply, err
-	})
+	run := func() (json.RawMessage, error) { return e.run(ctx, deadline, id, call, tool, &reached) }
+	var reply json.RawMessage
+	var err error
+	if call.isPrepared(tool) && tool.Server != "" {
+		reply, err = recovered(e, tool.Name, run) // it only waits for the server, and ends with ctx
+	} else {
+		reply, err = await(ctx, e, tool.Name, run)
+	}
 	switch at := reached.Load(); {
 	case at == nil || at.began.IsZero():
 		if ctx.Err() != nil {
@@ -345,6 +323,42 @@ func (e *Executor) make(
 		}
 		return at.prepared, result.shape(reply, e.Defaults.MaxOutput)
 	}
+}
+
+// run does what make does before the reply is shaped, and notes how far it has come.
+func (e *Executor) run(
+	ctx context.Context, deadline *deadline, id string, call Call, tool *Tool, reached *atomic.Pointer[stage],
+) (json.RawMessage, error) {
+	prepared, err := call.Prepared, error(nil)
+	if !call.isPrepared(tool) {
+		prepared, err = e.prepare(ctx, tool, call)
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		err = ended // any other problem came too late
+	}
+	e.announce(prepared, err)
+	if err != nil {
+		return nil, err
+	}
+	reached.Store(&stage{prepared: prepared})
+	if err := e.confirm(ctx, call, prepared); err != nil {
+		return nil, err
+	}
+	reached.Store(&stage{prepared, time.Now()})
+	implementation := tool.Implementation
+	if call.Implementation != nil {
+		implementation = call.Implementation
+	}
+	reply, err := implementation.CallTool(ctx, Request{
+		Name:      tool.Plain,
+		Arguments: prepared.Arguments,
+		Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
+		Progress:  e.progress(ctx, deadline, id, tool.Name),
+	})
+	if call.Answered != nil {
+		call.Answered()
+	}
+	return reply, err
 }
 
 // progress returns a function for a call's progress reports, which restart its time without progress. It ignores

@@ -183,10 +183,18 @@ func TestToolFailures(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			executor, _ := lightExecutor(test.run)
-			result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-			if result.Success || fault.KindOf(result.Err) != test.kind ||
-				!strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("got %v (%s)", result.Err, fault.KindOf(result.Err))
+			call := Call{Tool: "light", Arguments: json.RawMessage(lightArguments)}
+			prepared := call
+			var err error
+			if prepared.Prepared, err = executor.Prepare(t.Context(), call); err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range []Call{call, prepared} {
+				result := executor.Call(t.Context(), call)
+				if result.Success || fault.KindOf(result.Err) != test.kind ||
+					!strings.Contains(result.Err.Error(), test.want) {
+					t.Errorf("got %v (%s)", result.Err, fault.KindOf(result.Err))
+				}
 			}
 		})
 	}

@@ -52,9 +52,12 @@ func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 	}
 	names := newNaming(tool)
 	var renames []Rename
-	renamed := slices.Clone(given)
+	renamed := given
 	for i, m := range given {
 		if to := names.target(m.Name); to != m.Name {
+			if len(renames) == 0 {
+				renamed = slices.Clone(given)
+			}
 			renames = append(renames, Rename{From: m.Name, To: to})
 			renamed[i] = rawjson.NewMember(to, m.Value)
 		}

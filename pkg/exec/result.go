@@ -125,7 +125,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		{"session", r.Session, r.Session != nil},
 	}
 	var out bytes.Buffer
-	out.Grow(len(r.Value) + 1024) // a result can be tens of megabytes
+	out.Grow(len(r.Value) + 384) // a result can be tens of megabytes
 	for _, e := range entries {
 		if !e.when {
 			continue
@@ -236,15 +236,15 @@ type shaped struct {
 
 // readReply reads a CallToolResult that is known to be JSON.
 func readReply(raw json.RawMessage) (reply shaped, err error) {
-	fields, ok := rawjson.Members(raw)
-	if !ok {
+	if !rawjson.IsObject(raw) {
 		return shaped{}, malformedReply("result", raw)
 	}
-	for _, field := range fields {
+	for field := range rawjson.Each(raw) {
 		null := string(field.Value) == "null"
 		switch field.Name {
 		case "content":
-			if reply.content, ok = rawjson.Elements(field.Value); !ok && !null {
+			var isArray bool
+			if reply.content, isArray = rawjson.Elements(field.Value); !isArray && !null {
 				return shaped{}, malformedReply("content", field.Value)
 			}
 		case "structuredContent":
@@ -290,7 +290,7 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	case onlyText && reply.null && string(text) == `"null"`:
 		r.Value = json.RawMessage("null") // the result is null, as is the text
 	case onlyText:
-		r.Value = text
+		r.Value, r.valueHasContent = text, true
 	default:
 		r.valueIsContent = true
 		if r.Value, err = rawjson.Marshal(reply.content); err != nil {

@@ -83,7 +83,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 	asked := &Elicitation{Server: server, Message: fields.Message}
 	switch fields.Mode {
 	case "", "form":
-		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
+		if !rawjson.IsObject(fields.RequestedSchema) {
 			return nil, errors.New("requestedSchema is not an object")
 		}
 		if properties, _ := rawjson.Members(rawjson.Get(fields.RequestedSchema,

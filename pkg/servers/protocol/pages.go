@@ -44,7 +44,7 @@ func (r *requester) newPager(method string) *pager {
 // another page is to be asked for. A list that goes on beyond the bounds ends there, with a
 // warning. The error says what is wrong with the page.
 func (p *pager) take(result json.RawMessage, member string) (elements []json.RawMessage, more bool, err error) {
-	if _, isObject := rawjson.Members(result); !isObject {
+	if !rawjson.IsObject(result) {
 		return nil, false, errors.New("the result is not an object")
 	}
 	list, next := rawjson.Get(result, member), rawjson.Get(result, "nextCursor")

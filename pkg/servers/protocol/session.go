@@ -408,15 +408,25 @@ func (s *Session) notified(method string, params json.RawMessage) {
 // progressTokens are the tokens of the requests that want to know of their progress. The zero value is ready.
 type progressTokens struct {
 	last atomic.Int64
-	on   sync.Map // func(exec.Progress) by token, as text
+	mu   sync.Mutex
+	on   map[string]func(exec.Progress) // by token, as text
 }
 
 // expect passes progress reports for a new token to on, until forget is called.
 func (p *progressTokens) expect(on func(exec.Progress)) (token int64, forget func()) {
 	token = p.last.Add(1)
 	key := strconv.FormatInt(token, 10)
-	p.on.Store(key, on)
-	return token, func() { p.on.Delete(key) }
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.on == nil {
+		p.on = make(map[string]func(exec.Progress))
+	}
+	p.on[key] = on
+	return token, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.on, key)
+	}
 }
 
 // report passes a report to the call that its token names, and reports whether there is one. The token may come back as
@@ -429,13 +439,16 @@ func (p *progressTokens) report(params json.RawMessage) bool {
 		Message  string          `json:"message"`
 	}
 	_ = json.Unmarshal(params, &report)
-	on, known := p.on.Load(strings.Trim(string(bytes.TrimSpace(report.Token)), `"`))
-	if known {
-		on.(func(exec.Progress))(exec.Progress{
-			Progress: report.Progress, Total: report.Total, Message: words.Clip(report.Message, maxProgress),
-		})
+	p.mu.Lock()
+	on := p.on[strings.Trim(string(bytes.TrimSpace(report.Token)), `"`)]
+	p.mu.Unlock()
+	if on == nil {
+		return false
 	}
-	return known
+	on(exec.Progress{
+		Progress: report.Progress, Total: report.Total, Message: words.Clip(report.Message, maxProgress),
+	})
+	return true
 }
 
 // Done returns a channel that is closed when the server has ended or can no longer be talked to.
