@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -95,6 +96,62 @@ func TestGoldenPalette(t *testing.T) {
 	d.run(d.m.Init())
 	d.until("the servers of clients", func() bool { return len(d.m.palette.found) == 1 })
 	d.golden("first-80")
+}
+
+// during makes a driver whose server has a slow tool, which was called, and what happened meanwhile.
+func during(t *testing.T) *driver {
+	t.Helper()
+	d := drive(t, []string{"noisy"}, serverTool(t, "noisy", "slow"), serverTool(t, "noisy", "now"))
+	at := func(ms int) time.Time { return noon().Add(time.Duration(ms) * time.Millisecond) }
+	events := []exec.Event{
+		wire.ProcessStarted{Head: wire.Head{At: at(-500), Server: "noisy"}, PID: 4711},
+		servers.Connected{Head: wire.Head{At: at(-100), Server: "noisy"}, Timing: exec.Timing{StartMS: 400}},
+	}
+	for i := range 12 {
+		events = append(events, exec.CallFinished{Time: exec.Time{At: at(-1000 * i)}, Result: &exec.Result{
+			Server: "noisy", ToolName: "noisy__slow", Success: true,
+			Duration: time.Duration(7400+100*i) * time.Millisecond,
+		}})
+	}
+	d.send(eventsMsg{events: events})
+	d.press("/", "text:slow", "enter", "ctrl+r")
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
+	d.until("the call", func() bool { return len(d.m.timeline.Recent()) == 1 })
+	c := d.m.calls.shown
+	c.ended, c.result.Duration = at(8012), 8010*time.Millisecond
+	got := func(ms int, frame string) exec.Event { return wire.NewFrameReceived(at(ms), "noisy", 4, []byte(frame)) }
+	events = []exec.Event{wire.NewFrameSent(at(0), "noisy", []byte(
+		`{"jsonrpc":"2.0","id":483920173,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}`))}
+	for i := 1; i <= 2; i++ {
+		events = append(events,
+			wire.StderrLine{
+				Head: wire.Head{At: at(1001 * i), Server: "noisy"},
+				Text: fmt.Sprintf("step %d of 2: reading block %d", i, 4096*i),
+			},
+			got(1001*i, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress",`+
+				`"params":{"progressToken":1,"progress":%d,"total":2}}`, i)))
+	}
+	events = append(events,
+		got(3000, `{"jsonrpc":"2.0","method":"notifications/message",`+
+			`"params":{"level":"warning","logger":"disk","data":"slow medium"}}`),
+		wire.PollutedLine{
+			Head: wire.Head{At: at(4000), Server: "noisy"}, Class: wire.ClassText, Line: 9,
+			Text: []byte("debug: still here"), Size: 17,
+		},
+		got(8010, `{"jsonrpc":"2.0","id":483920173,"result":{"content":[{"type":"text","text":"done"}]}}`))
+	d.send(eventsMsg{events: events})
+	return d
+}
+
+// TestGoldenTimeline shows what happened during a call, without any key, and with the focus.
+func TestGoldenTimeline(t *testing.T) {
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}} {
+		d := during(t)
+		d.send(size)
+		d.golden(fmt.Sprintf("timeline-%d", size.Width))
+		d.press("4")
+		d.golden(fmt.Sprintf("timeline-focus-%d", size.Width))
+	}
 }
 
 // library is the house with resources and prompts, of which one was got.

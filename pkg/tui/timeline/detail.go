@@ -73,7 +73,7 @@ func (d *detail) Update(msg tea.Msg) tea.Cmd {
 // Render draws the row, the notes and the text.
 func (d *detail) Render(width, height int) string {
 	theme := d.timeline.theme
-	head := []string{theme.UnderCursor(d.timeline.draw(d.row, d.timeline.view.choice, width), d.timeline.focus, width)}
+	head := []string{theme.UnderCursor(d.timeline.draw(d.row, d.timeline.view.choice, width), false, width)}
 	for _, note := range d.notes {
 		head = append(head, theme.Paragraph(pane.Warn, note, width)...)
 	}

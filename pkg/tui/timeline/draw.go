@@ -65,7 +65,7 @@ func (l *look) draw(r *row, c choice, width int) string {
 		left = append(left, l.theme.Paint(pane.Dim, at))
 	}
 	const column = 12
-	if width >= widthOfSize && c.all && len(l.rows.servers()) > 1 {
+	if width >= widthOfSize && c.all && r.call == nil && len(l.rows.servers()) > 1 {
 		left = append(left, l.theme.Fit(l.safe(r.server, column), column))
 	}
 	sign, what, right := l.cells(r, c, width)
@@ -212,7 +212,7 @@ func (l *look) unexpectedCells(r *row, width int) (sign, what, right string) {
 	}
 	sign = l.theme.Paint(role, sign)
 	what = l.theme.Paint(role, l.safe(string(r.unexpected.Class), 20)) + " " + l.safe(r.text, width)
-	if harmless || width < widthOfClock {
+	if harmless || width < widthOfSize {
 		return sign, what, ""
 	}
 	by := l.rows.recognise(r).Culprit
