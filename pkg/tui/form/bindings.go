@@ -145,7 +145,7 @@ func (f *Form) stateBindings() []pane.Binding {
 		if at.row() {
 			unset.Off = "a row cannot be unset; ctrl+d removes it"
 		}
-		example.Off = pane.Off(len(at.offered()) == 0, "the schema has no examples for it")
+		example.Off = pane.Off(len(offered(at.shape)) == 0, "the schema has no examples for it")
 	}
 	return []pane.Binding{null, unset, example}
 }
@@ -215,7 +215,7 @@ func (f *Form) key(msg tea.KeyPressMsg) {
 // letters reports whether letters belong to the field under the cursor although no text is open there.
 // In a choice they begin one of its values, in an array or map they begin a row, and in an object they
 // do nothing, because someone who types words does not mean commands. After esc they are commands.
-func (f *Form) letters() bool {
+func (f *entry) letters() bool {
 	at := f.cursor.field
 	switch {
 	case !f.typing || f.json != nil || f.editor != nil:

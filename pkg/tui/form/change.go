@@ -10,7 +10,7 @@ import (
 )
 
 // activate does what enter does while no text is typed.
-func (f *Form) activate() {
+func (f *entry) activate() {
 	at := f.cursor.field
 	switch {
 	case f.cursor.noEnter() != "":
@@ -29,7 +29,7 @@ func (f *Form) activate() {
 
 // look opens the first alternative of an optional field. It stays unset until something in it is filled in, or an
 // alternative is chosen.
-func (f *Form) look() {
+func (f *entry) look() {
 	at := f.cursor.field
 	at.state, at.open = unset, true
 	at.choose(0)
@@ -40,7 +40,7 @@ func (f *Form) look() {
 const fewOptions = 5
 
 // toggle opens or closes a group.
-func (f *Form) toggle(open bool) {
+func (f *entry) toggle(open bool) {
 	at := f.cursor.field
 	if open && at.state == nullness {
 		at.enter()
@@ -54,7 +54,7 @@ func (f *Form) toggle(open bool) {
 }
 
 // sideways does what left and right do: it steps through options, or closes and opens groups.
-func (f *Form) sideways(by int) {
+func (f *entry) sideways(by int) {
 	switch at := f.cursor.field; {
 	case f.cursor.add:
 	case at.holdsFields():
@@ -66,7 +66,7 @@ func (f *Form) sideways(by int) {
 
 // cycle selects the next of the values that a field can have. Leaving the field out is one of them, if
 // that is possible.
-func (f *Form) cycle(by int) {
+func (f *entry) cycle(by int) {
 	at := f.cursor.field
 	count, now := at.turn()
 	least := -1
@@ -129,7 +129,7 @@ func (f *field) pick(choice int) {
 }
 
 // setEmpty gives an unset group an empty value; for other fields it does what enter does.
-func (f *Form) setEmpty() {
+func (f *entry) setEmpty() {
 	at := f.cursor.field
 	if !at.holdsFields() || at.state == valued {
 		f.activate()
@@ -140,7 +140,7 @@ func (f *Form) setEmpty() {
 	f.changed()
 }
 
-func (f *Form) setNull() {
+func (f *entry) setNull() {
 	at := f.cursor.field
 	at.enter()
 	at.clear()
@@ -148,31 +148,30 @@ func (f *Form) setNull() {
 	f.replaced()
 }
 
-func (f *Form) unset() {
+func (f *entry) unset() {
 	f.cursor.field.clear()
 	f.replaced()
 }
 
 // replaced takes a value that was not typed; typing continues after it, since a suggestion may be only a beginning.
-func (f *Form) replaced() {
+func (f *entry) replaced() {
 	f.changed()
 	f.startEditing()
 	f.keepText()
 }
 
-// offered returns the values that the schema suggests for a field: its default and examples.
-func (f *field) offered() []*jsonschema.Node {
-	list := f.shape.Examples
-	if f.shape.Default != nil {
-		list = append(slices.Clone(list), f.shape.Default)
+// offered returns the values that a schema suggests: its examples and its default.
+func offered(s *jsonschema.Shape) []*jsonschema.Node {
+	if s.Default == nil {
+		return s.Examples
 	}
-	return list
+	return append(slices.Clone(s.Examples), s.Default)
 }
 
 // offer gives the field the next of the values that the schema suggests.
-func (f *Form) offer() {
+func (f *entry) offer() {
 	at := f.cursor.field
-	list, next := at.offered(), 0
+	list, next := offered(at.shape), 0
 	if at.present() {
 		now := write(at).out
 		next = 1 + slices.IndexFunc(list, func(n *jsonschema.Node) bool { return rawjson.Same(n.Raw(), now) })

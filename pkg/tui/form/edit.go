@@ -57,7 +57,7 @@ func (r row) takesText(onKey bool) bool {
 
 // startEditing opens the text under the cursor if typing is on, else closes the open one. It selects text of one line:
 // users who return to a value usually replace it, and moving the cursor keeps it.
-func (f *Form) startEditing() {
+func (f *entry) startEditing() {
 	f.closeEditor()
 	if !f.focused || !f.typing {
 		return
@@ -81,14 +81,14 @@ func (f *Form) startEditing() {
 }
 
 // keepText makes the next key change the text under the cursor instead of replacing it.
-func (f *Form) keepText() {
+func (f *entry) keepText() {
 	if f.editor != nil {
 		f.editor.all = false
 	}
 }
 
 // edit begins typing at the cursor; for a choice, that searches its values.
-func (f *Form) edit() {
+func (f *entry) edit() {
 	f.typing = true
 	f.startEditing()
 	if f.editor == nil && !f.cursor.add && f.cursor.field.words() != nil {
@@ -97,7 +97,7 @@ func (f *Form) edit() {
 }
 
 // leave ends typing: letters are commands now.
-func (f *Form) leave() {
+func (f *entry) leave() {
 	f.typing = false
 	f.closeEditor()
 }
@@ -144,7 +144,7 @@ func (f *Form) enterKey() {
 
 // Typed returns the parameter whose text is under the cursor, and the text so far. It is a parameter of the tool, or a
 // row in one that is a list. ok is false for anything else, and while the arguments are edited as JSON.
-func (f *Form) Typed() (name, text string, ok bool) {
+func (f *entry) Typed() (name, text string, ok bool) {
 	if f.json != nil {
 		return "", "", false
 	}

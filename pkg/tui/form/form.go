@@ -25,27 +25,23 @@ import (
 
 // Form holds the arguments of one tool while they are typed.
 type Form struct {
-	tool  *exec.Tool
-	theme *pane.Theme
-	root  *field
+	entry
+	theme    *pane.Theme
+	baseline []byte // what Changed compares with
+	screen   screen
+}
+
+// values are the arguments, as fields or as JSON.
+type values struct {
+	tool *exec.Tool
+	root *field
+	json *jsonText // nil unless the arguments are edited as JSON
 
 	// holdFormats reports whether text with the wrong format prevents the call.
 	holdFormats bool
 
-	focused bool
-	// typing reports whether text fields take letters as soon as the cursor is on them; esc ends it, enter
-	// and tab start it again.
-	typing bool
-	cursor row
-	onKey  bool    // the cursor is on the key of a row of key and value
-	editor *editor // of the field under the cursor, or of the JSON; nil if none is open
-	json   *jsonText
-
-	rows     []row    // the fields that can be reached now; nil if they must be gathered
-	verdict  *verdict // nil if the fields must be checked
-	made     []byte   // the JSON of the fields; nil if it must be made
-	baseline []byte   // what Changed compares with
-	screen   screen
+	verdict *verdict // nil if the fields must be checked
+	made    []byte   // the JSON of the fields; nil if it must be made
 
 	// slow reports whether checking against the schema takes long, so that it runs when typing ends and not
 	// at every key. stale reports whether a check is due.
@@ -53,11 +49,25 @@ type Form struct {
 	now         func() time.Time
 }
 
+// entry is the place in the values where the user is, and what is typed there.
+type entry struct {
+	values
+	focused bool
+	// typing reports whether text fields take letters as soon as the cursor is on them; esc ends it, enter
+	// and tab start it again.
+	typing bool
+	cursor row
+	onKey  bool    // the cursor is on the key of a row of key and value
+	editor *editor // of the field under the cursor, or of the JSON; nil if none is open
+	rows   []row   // the fields that can be reached now; nil if they must be gathered
+}
+
 // New returns the form of a tool. All fields are unset, except required ones that have a default. It never fails: a
 // broken, missing or unsupported schema becomes JSON fields. The form uses the clock now to see whether checking
 // against the schema is slow.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
-	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.Input())}
+	held := values{tool: tool, now: now, root: newRoot(tool.Input())}
+	f := &Form{theme: theme, entry: entry{values: held, typing: true}}
 	f.reset()
 	return f
 }
@@ -88,7 +98,7 @@ func (f *field) openRequired() {
 }
 
 // HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format relies on it.
-func (f *Form) HoldFormats() {
+func (f *entry) HoldFormats() {
 	f.holdFormats = true
 	f.changed()
 }
@@ -126,7 +136,7 @@ func (f *Form) fill(arguments json.RawMessage) {
 
 // Arguments returns what would be sent: a JSON object. It fails if the JSON editor's text is not an
 // object, or if a field's text is not JSON.
-func (f *Form) Arguments() (json.RawMessage, error) {
+func (f *values) Arguments() (json.RawMessage, error) {
 	if f.json != nil {
 		text := f.json.String()
 		if err := notObject([]byte(text)); err != nil {
@@ -141,18 +151,8 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 	return w.out, nil
 }
 
-// Clear makes all fields as New does.
-func (f *Form) Clear() {
-	f.json, f.editor = nil, nil
-	f.root.clear()
-	f.root.grow()
-	f.root.openRequired()
-	f.changed()
-	f.to(0)
-}
-
 // Focus sets whether the form gets the keys.
-func (f *Form) Focus(on bool) {
+func (f *entry) Focus(on bool) {
 	f.focused = on
 	if on {
 		f.typing = true
@@ -161,13 +161,13 @@ func (f *Form) Focus(on bool) {
 }
 
 // Editing reports whether letters are text, or select a value, rather than commands.
-func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
+func (f *entry) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
 
 // Changed reports whether the arguments have changed since New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
 
 // snapshot returns what is typed now, which need not be JSON.
-func (f *Form) snapshot() []byte {
+func (f *values) snapshot() []byte {
 	if f.json != nil && f.json.String() != f.json.before {
 		return []byte(f.json.String())
 	}
@@ -186,7 +186,7 @@ func (f *Form) reset() {
 }
 
 // changed drops what was derived from the fields.
-func (f *Form) changed() {
+func (f *entry) changed() {
 	f.rows, f.made = nil, nil
 	f.stale = f.slow && f.editor != nil
 	if !f.stale {
@@ -195,7 +195,7 @@ func (f *Form) changed() {
 }
 
 // closeEditor ends typing in the open text.
-func (f *Form) closeEditor() {
+func (f *entry) closeEditor() {
 	f.editor = nil
 	if f.stale {
 		f.changed()

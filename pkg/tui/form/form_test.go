@@ -174,44 +174,6 @@ func TestChanged(t *testing.T) {
 	expect(true)
 	press(f, "backspace", "f2")
 	expect(false)
-	f.Clear()
-	expect(true)
-}
-
-// Fill gives what is required and missing, and leaves the rest.
-func TestFill(t *testing.T) {
-	f := newForm(`{"type":"object","required":["a","o"],"properties":{"z":{"type":"string"},"a":{"type":"string","examples":["ex"]},"o":{"type":"object","required":["p","q"],"properties":{"p":{"type":"integer"},"q":{"const":"k"}}}}}`)
-	press(f, "mine", "tab", "tab", "tab", "7")
-	f.Fill()
-	if got := arguments(f); got != `{"z":"mine","a":"ex","o":{"p":7,"q":"k"}}` {
-		t.Error(got)
-	}
-	if len(f.Problems()) > 0 {
-		t.Errorf("problems: %q", f.Problems())
-	}
-	f.Clear()
-	press(f, "f2", "x")
-	f.Fill()
-	if got := f.json.String(); got != "x{}" {
-		t.Errorf("broken JSON became %q", got)
-	}
-	press(f, "backspace")
-	f.Fill()
-	press(f, "f2")
-	if got := arguments(f); got != `{"a":"ex","o":{"p":1,"q":"k"}}` {
-		t.Errorf("filled in as JSON: %s", got)
-	}
-}
-
-// Fill leaves what is no JSON yet, and the variant that was chosen.
-func TestFillKeeps(t *testing.T) {
-	f := newForm(`{"type":"object","required":["n","v","w"],"properties":{"n":{"type":"integer"},"v":{"oneOf":[{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"}}}]},"w":{"const":8}}}`)
-	press(f, "1e", "tab", "left")
-	f.Fill()
-	press(f, "up", "end", "5")
-	if got := arguments(f); got != `{"n":1e5,"v":{},"w":8}` {
-		t.Error(got)
-	}
 }
 
 // VAL-1, VAL-2, VAL-3: the validator's words stand at the fields, and hold the call
@@ -529,7 +491,9 @@ func TestScroll(t *testing.T) {
 		}
 		press(f, "down")
 	}
-	f.Clear()
+	if err := f.SetArguments(json.RawMessage("{}")); err != nil {
+		t.Fatal(err)
+	}
 	f.Update(tea.PasteMsg{Content: strings.Repeat("long text ", 100)})
 	got := strings.Split(frame(f, 36, 6), "\n")[0]
 	if strings.Count(got, "…") != 1 {

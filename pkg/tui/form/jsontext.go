@@ -26,7 +26,7 @@ func indent(text []byte) string {
 func (f *Form) toJSON() { f.openJSON(writeLines(f.root)) }
 
 // Draft returns what is typed now as JSON to edit. Text that is not JSON yet is included as it is.
-func (f *Form) Draft() string { return indent(f.snapshot()) }
+func (f *values) Draft() string { return indent(f.snapshot()) }
 
 // EditText opens the JSON editor with a text, for instance from an external editor; it need not be JSON.
 func (f *Form) EditText(text string) {

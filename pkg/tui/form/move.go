@@ -3,14 +3,14 @@ package form
 import "toolx/pkg/jsonschema"
 
 // to puts the cursor on a row by its place.
-func (f *Form) to(place int) {
+func (f *entry) to(place int) {
 	rows := f.visible()
 	f.cursor, f.onKey = rows[max(0, min(place, len(rows)-1))], false
 	f.startEditing()
 }
 
 // vertical moves a line up or down, within text of several lines first.
-func (f *Form) vertical(by int) {
+func (f *entry) vertical(by int) {
 	if f.editor != nil && f.editor.vertical(by > 0) {
 		return
 	}
@@ -18,13 +18,13 @@ func (f *Form) vertical(by int) {
 }
 
 // step moves as in vim, without starting to type in the text that it passes.
-func (f *Form) step(by int) {
+func (f *entry) step(by int) {
 	f.typing = false
 	f.vertical(by)
 }
 
 // next moves to the next tab stop: a key and its value are two.
-func (f *Form) next() {
+func (f *entry) next() {
 	f.typing = true
 	if f.onKey {
 		f.onKey = false
@@ -40,7 +40,7 @@ func (f *Form) next() {
 }
 
 // previous is next backwards.
-func (f *Form) previous() {
+func (f *entry) previous() {
 	f.typing = true
 	if f.cursor.field.extra && !f.cursor.add && !f.onKey {
 		f.onKey = true
@@ -52,7 +52,7 @@ func (f *Form) previous() {
 
 // ToProblem moves to the first field that prevents the call, opens everything around it, and starts
 // typing after the existing text, so that it can be corrected. If no single field is at fault, nothing changes.
-func (f *Form) ToProblem() {
+func (f *entry) ToProblem() {
 	wrong := f.check().first
 	if wrong == nil || f.json != nil {
 		return
@@ -105,7 +105,7 @@ func (f *Form) Resume(old *Form) {
 
 // AtEnd reports whether enter has nothing left to do in the form: the cursor is on the last field, which takes one line
 // of text or one of a few values.
-func (f *Form) AtEnd() bool {
+func (f *entry) AtEnd() bool {
 	if f.json != nil || !f.last() || f.cursor.add {
 		return false
 	}
@@ -118,12 +118,12 @@ func (f *Form) AtEnd() bool {
 }
 
 // Empty reports whether the tool takes no parameters.
-func (f *Form) Empty() bool {
+func (f *entry) Empty() bool {
 	rows := f.visible()
 	return f.json == nil && len(rows) == 1 && rows[0].add && rows[0].noEnter() != ""
 }
 
 // StopTyping makes letters commands.
-func (f *Form) StopTyping() { f.leave() }
+func (f *entry) StopTyping() { f.leave() }
 
-func (f *Form) last() bool { return f.place() == len(f.visible())-1 && !f.onKey }
+func (f *entry) last() bool { return f.place() == len(f.visible())-1 && !f.onKey }

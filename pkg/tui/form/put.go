@@ -1,7 +1,6 @@
 package form
 
 import (
-	"context"
 	"encoding/json"
 
 	"toolx/pkg/jsonschema"
@@ -18,7 +17,7 @@ func (f *field) put(raw json.RawMessage) {
 		f.state = nullness
 	case f.kind == jsonschema.ShapeVariant:
 		f.putVariant(raw)
-	case !f.fits(raw):
+	case !fits(f.kind, raw):
 		f.putJSON(raw)
 	default:
 		f.state = valued
@@ -31,12 +30,12 @@ func (f *field) putJSON(raw json.RawMessage) {
 	f.kind, f.state, f.text = jsonschema.ShapeJSON, valued, string(rawjson.Compact(raw))
 }
 
-// fits reports whether the field's kind can show a value.
-func (f *field) fits(raw json.RawMessage) bool {
+// fits reports whether a kind of field can show a value.
+func fits(kind jsonschema.ShapeKind, raw json.RawMessage) bool {
 	wanted, ok := map[jsonschema.ShapeKind]jsonschema.Kinds{
 		jsonschema.ShapeText: jsonschema.String, jsonschema.ShapeBool: jsonschema.Boolean,
 		jsonschema.ShapeObject: jsonschema.Object, jsonschema.ShapeArray: jsonschema.Array,
-	}[f.kind]
+	}[kind]
 	return !ok || jsonschema.KindsOf(raw) == wanted
 }
 
@@ -70,7 +69,9 @@ func (f *field) putMembers(raw json.RawMessage) {
 			child.put(m.Value)
 			continue
 		}
-		f.addMember(m)
+		child := f.addRow(len(f.children))
+		child.name, child.key = m.Name, m.Key
+		child.put(m.Value)
 	}
 }
 
@@ -83,13 +84,6 @@ func (f *field) byName() map[string]*field {
 	return named
 }
 
-// addMember adds a member that the schema does not name.
-func (f *field) addMember(m rawjson.Member) {
-	child := f.addRow(len(f.children))
-	child.name, child.key = m.Name, m.Key
-	child.put(m.Value)
-}
-
 // putVariant takes the alternative that a value fits best.
 func (f *field) putVariant(raw json.RawMessage) {
 	choice := f.shape.Alternative(raw)
@@ -99,63 +93,4 @@ func (f *field) putVariant(raw json.RawMessage) {
 	}
 	f.choose(choice).put(raw)
 	f.open = true
-}
-
-// Fill gives values to required fields that have none, from the schema's examples if it has some (see
-// jsonschema.Document.Example). It keeps what was typed, including broken JSON.
-func (f *Form) Fill() {
-	// An error means that the example may be invalid, which the form then shows as for any other value.
-	example, _ := f.tool.Input().Example(context.Background())
-	if f.json != nil {
-		if given, err := f.Arguments(); err == nil {
-			f.openJSON(indent(merge(given, example)))
-		}
-		return
-	}
-	f.closeEditor()
-	f.root.supply(example)
-	f.root.open = true
-	f.changed()
-	f.startEditing()
-}
-
-// supply fills in fields that are unset; a chosen variant stays chosen.
-func (f *field) supply(example json.RawMessage) {
-	switch {
-	case !f.present() && (f.parent != nil || f.kind == jsonschema.ShapeVariant):
-		f.put(example)
-	case f.kind == jsonschema.ShapeVariant && f.choice >= 0 && f.choice == f.shape.Alternative(example):
-		f.inner().supply(example)
-	case f.kind == jsonschema.ShapeObject && f.state != nullness:
-		f.grow()
-		named := f.byName()
-		for m := range rawjson.Each(example) {
-			if named[m.Name] != nil {
-				named[m.Name].supply(m.Value)
-				continue
-			}
-			f.addMember(m)
-		}
-	}
-}
-
-// merge adds to an object the members of another that it lacks.
-func merge(given, more json.RawMessage) json.RawMessage {
-	members, ok := rawjson.Members(given)
-	others, both := rawjson.Members(more)
-	if !ok || !both {
-		return given
-	}
-	places := make(map[string]int, len(members))
-	for i, m := range members {
-		places[m.Name] = i
-	}
-	for _, m := range others {
-		if at, there := places[m.Name]; there {
-			members[at].Value = merge(members[at].Value, m.Value)
-			continue
-		}
-		members = append(members, m)
-	}
-	return rawjson.Object(members)
 }

@@ -15,7 +15,7 @@ type row struct {
 }
 
 // visible returns the rows outside closed groups, in order.
-func (f *Form) visible() []row {
+func (f *entry) visible() []row {
 	if f.rows == nil {
 		if f.root.kind == jsonschema.ShapeVariant {
 			f.rows = append(f.rows, row{field: f.root})
@@ -66,7 +66,7 @@ func (f *field) silent() bool {
 
 // place returns the index of the cursor's row among the visible ones. If its field is gone, the cursor
 // moves to the nearest one.
-func (f *Form) place() int {
+func (f *entry) place() int {
 	rows := f.visible()
 	if at := slices.Index(rows, f.cursor); at >= 0 {
 		return at
@@ -82,7 +82,7 @@ func (f *Form) place() int {
 }
 
 // find returns the place of the row of a path among the visible ones, or -1.
-func (f *Form) find(path string, add bool) int {
+func (f *entry) find(path string, add bool) int {
 	return slices.IndexFunc(f.visible(), func(r row) bool { return r.add == add && r.field.path() == path })
 }
 
@@ -156,7 +156,7 @@ func (f *field) path() string {
 }
 
 // addRow adds a row after the one under the cursor and moves there.
-func (f *Form) addRow() {
+func (f *entry) addRow() {
 	within, child := f.cursor.container()
 	within.grow()
 	at := len(within.children)
@@ -172,7 +172,7 @@ func (f *Form) addRow() {
 }
 
 // goTo moves to a new row; in an object, to its first field that still has to be filled in.
-func (f *Form) goTo(at *field) {
+func (f *entry) goTo(at *field) {
 	if first := slices.IndexFunc(at.children, func(c *field) bool { return !c.present() }); first >= 0 && !at.extra {
 		at = at.children[first]
 	}
@@ -193,7 +193,7 @@ func (f *field) named() int {
 	return len(f.children)
 }
 
-func (f *Form) removeRow() {
+func (f *entry) removeRow() {
 	child := f.cursor.own()
 	within, place := child.parent, slices.Index(f.visible(), row{field: child})
 	within.children = slices.Delete(within.children, child.place, child.place+1)
@@ -202,7 +202,7 @@ func (f *Form) removeRow() {
 	f.to(place)
 }
 
-func (f *Form) moveRow(by int) {
+func (f *entry) moveRow(by int) {
 	child := f.cursor.own()
 	within, from, to := child.parent, child.place, child.place+by
 	within.children[from], within.children[to] = within.children[to], within.children[from]

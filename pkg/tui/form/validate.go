@@ -33,11 +33,11 @@ type note struct {
 
 // Problems returns why the tool cannot be called now, empty if it can; the first one is the one to
 // show. The texts are safe for a terminal. The result is cached until the form changes.
-func (f *Form) Problems() []string { return f.check().problems }
+func (f *values) Problems() []string { return f.check().problems }
 
 // check validates the arguments against the schema with the executor's validator (VAL-1). A schema
 // that cannot be compiled prevents nothing (VAL-3).
-func (f *Form) check() *verdict {
+func (f *values) check() *verdict {
 	if f.verdict == nil {
 		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
 		_, _ = f.tool.Schema(context.Background()) // compiled once, before the clock runs
@@ -58,7 +58,7 @@ func (f *Form) check() *verdict {
 const maxLive = 100 * time.Millisecond
 
 // judgeText checks the JSON editor's text.
-func (v *verdict) judgeText(f *Form) {
+func (v *verdict) judgeText(f *values) {
 	text := f.json.String()
 	if err := notObject([]byte(text)); err != nil {
 		v.problem(nil, note{text: whereNotJSON(text, err)})
@@ -74,7 +74,7 @@ func (v *verdict) judgeText(f *Form) {
 }
 
 // judgeFields checks the values of the fields.
-func (v *verdict) judgeFields(f *Form) {
+func (v *verdict) judgeFields(f *values) {
 	w := writeCheckable(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
 	problems, unknown := v.judge(f.tool, w.out)
