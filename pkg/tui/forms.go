@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"slices"
 
 	"toolx/pkg/rawjson"
@@ -86,6 +87,15 @@ func (f *forms) isNew(one item) bool {
 // unsent reports whether values were typed for an item that were not sent yet.
 func (f *forms) unsent(one item) bool {
 	return f.isNew(one) && f.typed[one.key()].form.Changed()
+}
+
+// filled returns the values of the form that the arguments are made of, nil if there is no form.
+func (f *forms) filled() json.RawMessage {
+	if f.form == nil {
+		return nil
+	}
+	values, _ := f.form.Arguments() // the arguments are made of them
+	return values
 }
 
 // handOver gives the form of a call that was edited to the call that is made with it.

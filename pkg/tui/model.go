@@ -285,9 +285,9 @@ func (m *model) showSelected() {
 			m.calls.showItem()
 		}
 	case at.serverList != nil:
-		m.page.showServerList(at.group.server, at.serverList)
+		m.page.showServer(at.group.server, at.serverList)
 	case at.group != nil && at.group.server != nil:
-		m.page.showServer(at.group.server)
+		m.page.showServer(at.group.server, nil)
 	default:
 		m.page.showNothing()
 	}

@@ -23,8 +23,7 @@ type pageTab int
 const (
 	tabForm pageTab = iota
 	tabAbout
-	tabSchema // as a tree
-	tabJSON   // the same as text
+	tabJSON // the definition as a tree
 )
 
 // page is the pane in the centre: an item, a list of items, or a server.
@@ -36,13 +35,13 @@ type page struct {
 	tab        pageTab
 
 	*forms
-	schema *jsontree.Tree
-	list   pane.List // the lines of what scrolls
-	focus  bool
-	told   pane.Cache[readOnlyTab]
-	intro  pane.Cache[readOnlyTab]    // the lines above the form
-	above  int                        // how many lines of it were drawn last
-	report pane.Cache[*doctor.Report] // of the doctor
+	definition *jsontree.Tree
+	list       pane.List // the lines of what scrolls
+	focus      bool
+	told       pane.Cache[item]
+	intro      pane.Cache[item]           // the lines above the form
+	above      int                        // how many lines of it were drawn last
+	report     pane.Cache[*doctor.Report] // of the doctor
 	// instructions are a server's. They are cached because its page is drawn every second and hostile
 	// instructions can be slow to lay out.
 	instructions pane.Cache[string]
@@ -64,7 +63,7 @@ func (p *page) showItem(one item) bool {
 	p.forget(p.item)
 	p.item, p.server, p.serverList, p.list = one, nil, nil, pane.List{}
 	p.open(one)
-	p.schema = jsontree.New(one.InputSchema, p.theme)
+	p.definition = jsontree.New(one.Definition, p.theme)
 	p.setFocus(p.focus)
 	return true
 }
@@ -80,6 +79,9 @@ func (p *page) showCall(c *call) {
 func (p *page) renew(all []item) (changed bool) {
 	for _, one := range all {
 		shown, old := p.item.key() == one.key(), p.form
+		if shown && !bytes.Equal(p.item.Definition, one.Definition) {
+			p.definition = jsontree.New(one.Definition, p.theme)
+		}
 		if shown && !one.fillable() {
 			p.item = one
 		}
@@ -94,7 +96,6 @@ func (p *page) renew(all []item) (changed bool) {
 		}
 		if shown && !same {
 			changed = true
-			p.schema = jsontree.New(one.InputSchema, p.theme)
 			p.setFocus(p.focus)
 			p.form.Resume(old)
 		}
@@ -108,10 +109,8 @@ func (p *page) showNothing() {
 	p.item, p.server, p.serverList = item{}, nil, nil
 }
 
-func (p *page) showServer(s *server) { p.showServerList(s, nil) }
-
-// showServerList shows one of a server's lists, or the server itself if of is nil.
-func (p *page) showServerList(s *server, of *serverList) {
+// showServer shows one of a server's lists, or the server itself if of is nil.
+func (p *page) showServer(s *server, of *serverList) {
 	if p.server != s || p.serverList != of {
 		p.list = pane.List{}
 	}
@@ -121,13 +120,10 @@ func (p *page) showServerList(s *server, of *serverList) {
 
 // tabs returns the tabs of the item's page.
 func (p *page) tabs() []pageTab {
-	switch p.item.kind {
-	case kindTool:
-		return []pageTab{tabForm, tabAbout, tabSchema, tabJSON}
-	case kindResource:
+	if p.item.kind == kindResource {
 		return []pageTab{tabAbout, tabJSON}
 	}
-	return []pageTab{tabForm, tabAbout, tabJSON} // the schema is toolx's own
+	return []pageTab{tabForm, tabAbout, tabJSON}
 }
 
 // shown returns the tab on the screen: the one that was chosen, if the item has it.
@@ -148,15 +144,6 @@ func (p *page) arguments() (json.RawMessage, error) {
 		return nil, err
 	}
 	return rawjson.Marshal(map[string]string{"uri": uri})
-}
-
-// filled returns the values of the form that the arguments are made of, nil if there is no form.
-func (p *page) filled() json.RawMessage {
-	if p.form == nil {
-		return nil
-	}
-	values, _ := p.form.Arguments() // as arguments has found
-	return values
 }
 
 // uri returns the URI of the resource on the screen, or of the template with the values filled in.
@@ -197,8 +184,8 @@ func (p *page) inner() pane.Pane {
 		return nil
 	case p.shown() == tabForm:
 		return p.form
-	case p.shown() == tabSchema:
-		return p.schema
+	case p.shown() == tabJSON:
+		return p.definition
 	}
 	return nil
 }
@@ -230,7 +217,7 @@ func (p *page) bindings() []pane.Binding {
 }
 
 // String returns the name of a tab.
-func (t pageTab) String() string { return [...]string{"form", "about", "schema", "json"}[t] }
+func (t pageTab) String() string { return [...]string{"form", "about", "json"}[t] }
 
 // tabNames returns the names of the tabs of the item's page.
 func (p *page) tabNames() []string {
@@ -327,7 +314,7 @@ func (p *page) renderTab(width, height int) string {
 	var lines []string
 	switch {
 	case !p.item.none():
-		lines = p.readOnlyLines(width)
+		lines = p.told.Lines(p.theme, p.item, width, func() []string { return p.aboutLines(p.item, width) })
 	case p.serverList != nil:
 		lines = p.serverListFacts(width)
 	case p.server != nil:

@@ -630,7 +630,7 @@ func TestHostileTool(t *testing.T) {
 		says("\x1b[2J\x1b]0;x\x07 \u202e")))
 	d.press("down", "down", "ctrl+r")
 	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
-	for _, tab := range []string{"form", "about", "schema"} {
+	for _, tab := range []string{"form", "about", "json"} {
 		screen := d.m.screen()
 		for _, bad := range []string{"\x1b[2J", "\x1b]0;", "\x1b]52", "\x1b[H", "\u202e", "\u009b", "\x07"} {
 			if strings.Contains(screen, bad) {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,34 +14,17 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// readOnlyTab identifies a tab without a form. Its lines are cached because hostile texts can be slow to lay out.
-type readOnlyTab struct {
-	item item
-	tab  pageTab
-}
-
-// readOnlyLines returns the lines of the tab on the screen: the item's description or its definition.
-func (p *page) readOnlyLines(width int) []string {
-	shown := readOnlyTab{p.item, p.shown()}
-	return p.told.Lines(p.theme, shown, width, func() []string {
-		if shown.tab == tabJSON {
-			return p.definition()
-		}
-		return p.about(width)
-	})
-}
-
 // maxBadges is wider than all badges of an item.
 const maxBadges = 100
 
 // heading returns an item's title and badges in a line; empty if it has neither.
-func (p *page) heading() string {
-	tool := p.item.Tool
+func (s *shared) heading(one item) string {
+	tool := one.Tool
 	var parts []string
 	if tool.Title != "" && tool.Title != tool.Plain {
-		parts = append(parts, p.theme.Paint(pane.Heading, render.Safe(tool.Title)))
+		parts = append(parts, s.theme.Paint(pane.Heading, render.Safe(tool.Title)))
 	}
-	if badges := p.badges(p.item, maxBadges); badges != "" {
+	if badges := s.badges(one, maxBadges); badges != "" {
 		parts = append(parts, badges)
 	}
 	return strings.Join(parts, "  ")
@@ -54,9 +36,9 @@ const leastForm = 8
 // introLines returns the lines above an item's form: title, badges and description. They take at most a third of the
 // height, and less if the form needs the room. It returns nothing if there is no description or no room.
 func (p *page) introLines(width, height int) []string {
-	whole := p.intro.Lines(p.theme, readOnlyTab{p.item, tabForm}, width, func() []string {
+	whole := p.intro.Lines(p.theme, p.item, width, func() []string {
 		var lines []string
-		if heading := p.heading(); heading != "" {
+		if heading := p.heading(p.item); heading != "" {
 			lines = append(lines, p.theme.Cut(heading, width))
 		}
 		if p.item.Description != "" {
@@ -80,53 +62,34 @@ func (p *page) introLines(width, height int) []string {
 	return append(lines, "")
 }
 
-// about returns the description of an item.
-func (p *page) about(width int) []string {
-	tool := p.item.Tool
+// aboutLines returns the description of an item.
+func (s *shared) aboutLines(one item, width int) []string {
+	tool := one.Tool
 	var lines []string
-	if heading := p.heading(); heading != "" {
+	if heading := s.heading(one); heading != "" {
 		lines = append(lines, heading, "")
 	}
-	lines = append(lines, p.resourceFacts(width)...)
-	lines = append(lines, markdown.Render(tool.Description, width, p.theme)...)
+	lines = append(lines, s.resourceFacts(one, width)...)
+	lines = append(lines, markdown.Render(tool.Description, width, s.theme)...)
 	if tool.Description == "" {
-		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
+		lines = append(lines, s.theme.Paint(pane.Dim, "no description"))
 	}
 	lines = append(lines, "")
-	return append(lines, p.theme.Paragraph(pane.Dim, kinds[p.item.kind].past+" as "+render.Safe(tool.Name), width)...)
-}
-
-// maxDefinition is how many bytes of a definition are shown.
-const maxDefinition = 1 << 20
-
-// definition returns the server's definition of the item as JSON, whatever the width.
-func (p *page) definition() []string {
-	var text bytes.Buffer
-	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
-		text.Write(p.item.Definition)
-	}
-	cut := text.Len() - maxDefinition
-	text.Truncate(min(text.Len(), maxDefinition))
-	lines := strings.Split(render.SafeBlock(text.String()), "\n")
-	if cut > 0 {
-		more := fmt.Sprintf("%s %s more not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))
-		lines = append(lines, p.theme.Paint(pane.Warn, more))
-	}
-	return lines
+	return append(lines, s.theme.Paragraph(pane.Dim, kinds[one.kind].past+" as "+render.Safe(tool.Name), width)...)
 }
 
 // resourceFacts returns the properties of a resource or template besides its description, and an empty
 // line; nothing for any other item.
-func (p *page) resourceFacts(width int) []string {
-	if !p.item.resource() {
+func (s *shared) resourceFacts(one item, width int) []string {
+	if !one.resource() {
 		return nil
 	}
-	facts := factList{theme: p.theme, width: width}
+	facts := factList{theme: s.theme, width: width}
 	name := "uri"
-	if p.item.kind == kindTemplate {
+	if one.kind == kindTemplate {
 		name = "template"
 	}
-	facts.add(name, render.Safe(p.item.Plain))
+	facts.add(name, render.Safe(one.Plain))
 	var more struct {
 		MIMEType    string  `json:"mimeType"`
 		Size        float64 `json:"size"`
@@ -136,7 +99,7 @@ func (p *page) resourceFacts(width int) []string {
 			LastModified string   `json:"lastModified"`
 		} `json:"annotations"`
 	}
-	_ = json.Unmarshal(p.item.Definition, &more) // the JSON shows members of another type
+	_ = json.Unmarshal(one.Definition, &more) // the JSON shows members of another type
 	facts.add("type", render.Safe(more.MIMEType))
 	if more.Size > 0 {
 		facts.add("size", exec.Bytes(int64(more.Size)))
