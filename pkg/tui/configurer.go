@@ -87,7 +87,7 @@ func (c *configurer) add(typed string) tea.Cmd {
 }
 
 // adopt uses the servers of another client.
-func (c *configurer) adopt(found *FoundServers) tea.Cmd {
+func (c *configurer) adopt(found FoundServers) tea.Cmd {
 	return after(func() error { return c.options.Entries.Import(c.ctx, found.ID) }, func(err error) tea.Cmd {
 		if err != nil {
 			return c.failWithHint(err)

@@ -101,8 +101,8 @@ func newModel(ctx context.Context, options Options) *model {
 	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
 	m.typist = &typist{shared: s, editing: func() bool { return m.palette.open || m.focused().editing() }}
 	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
-	m.palette = newPalette(m)
-	m.config.ask, m.config.close = m.palette.beginAdding, m.palette.forget
+	m.palette = &palette{shared: s, m: m}
+	m.config.ask, m.config.close = m.palette.beginAdding, m.palette.added
 	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
 	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has

@@ -35,18 +35,19 @@ type palette struct {
 	place  rect // where it was drawn last
 }
 
-// entry is a row of the palette. Besides its texts, one of its fields is set.
+// entry is a row of the palette. Its texts are not safe.
 type entry struct {
-	of, name, about string // its server, its own name, and its description; not safe
-	lower           string // the description in lower case, once that is needed
+	kind, of, name, about string // "again: ", its server, its own name, and its description
+	lower                 string // the description in lower case, once that is needed
+	recent                int    // the higher, the later it was used
 
-	item   item
-	recent int // the higher, the later the item was used
-	server *server
-	again  *call
-	action *pane.Binding
-	client *FoundServers
-	typed  string // the server that was typed
+	sign string // at the right edge: a key, a state, a badge
+	verb string // what enter does
+	// enter does it. If it is nil, the entry is for an item: enter goes to its form.
+	enter func() tea.Cmd
+	off   string // why an action is not possible
+	item  item
+	again *call // an earlier call of the item
 }
 
 // How many earlier calls the palette lists: at most, and before anything is typed.
@@ -54,14 +55,6 @@ const (
 	maxAgain = 50
 	fewAgain = 3
 )
-
-// fewNamed is how many names have to match for descriptions not to be searched.
-const fewNamed = 100
-
-// maxAbout is how many bytes of a description are searched.
-const maxAbout = 1 << 10
-
-func newPalette(m *model) *palette { return &palette{shared: m.shared, m: m} }
 
 // begin opens the palette.
 func (p *palette) begin() tea.Cmd {
@@ -78,14 +71,15 @@ func (p *palette) beginAdding() tea.Cmd {
 	p.input.Placeholder = "command or address"
 	p.input.SetValue(p.draft)
 	p.match()
-	return tea.Batch(p.input.Focus(), after(p.options.Entries.Found, func(found []FoundServers) tea.Cmd {
-		if p.adding {
-			for i := range found {
-				name := strings.Join(found[i].Names, ", ")
-				p.all = append(p.all, &entry{of: found[i].Client, name: name, client: &found[i]})
-			}
-			p.match()
+	return tea.Batch(p.input.Focus(), after(p.options.Entries.Found, func(all []FoundServers) tea.Cmd {
+		for _, found := range all {
+			p.all = append(p.all, &entry{
+				kind: "from ", of: found.Client, name: strings.Join(found.Names, ", "), verb: "import them",
+				about: words.Count(len(found.Names), "server"),
+				enter: func() tea.Cmd { p.close(); return p.m.config.adopt(found) },
+			})
 		}
+		p.match()
 		return nil
 	}))
 }
@@ -98,8 +92,8 @@ func (p *palette) close() {
 	}
 }
 
-// forget closes the palette after what was typed is added.
-func (p *palette) forget() {
+// added closes the palette after a server was added.
+func (p *palette) added() {
 	p.close()
 	p.draft = ""
 }
@@ -109,41 +103,62 @@ func (p *palette) refresh() {
 	if !p.open || p.adding {
 		return
 	}
-	p.all = p.all[:0]
-	for _, c := range slices.Backward(p.m.calls.list) {
-		same := func(e *entry) bool {
-			return e.again.item.key() == c.item.key() && string(e.again.arguments) == string(c.arguments)
-		}
-		if len(p.all) < maxAgain && !slices.ContainsFunc(p.all, same) {
-			name := strings.TrimSpace(c.item.label() + " " + brief(c.arguments))
-			p.all = append(p.all, &entry{of: c.item.Server, name: name, again: c})
-		}
-	}
+	p.all = p.calls()
 	for _, action := range p.m.commands() {
-		p.all = append(p.all, &entry{name: action.Help, about: action.Off, action: &action})
+		p.all = append(p.all, p.action(action.Help, action))
 	}
-	recent := make(map[string]*entry)
+	recent := make(map[string]int)
 	for i, name := range p.m.timeline.Recent() {
-		recent[name] = &entry{recent: 2000 - i}
-		p.all = append(p.all, recent[name])
+		recent[name] = 2000 - i
 	}
+	var used, others []*entry
 	for _, g := range p.m.tree.groups {
-		if g.server != nil {
-			p.all = append(p.all, &entry{name: g.server.name, server: g.server})
+		if s := g.server; s != nil {
+			role, sign := p.shared.sign(s)
+			others = append(others, &entry{
+				name: s.name, about: s.summary(p.now()), sign: p.theme.Paint(role, sign), verb: "open",
+				enter: func() tea.Cmd { p.close(); p.m.revealServer(s); return nil },
+			})
 		}
-		for _, s := range g.sections() {
-			for _, one := range s.items {
-				e := recent[one.Name]
-				if e == nil {
-					e = &entry{}
-					p.all = append(p.all, e)
+		for _, section := range g.sections() {
+			for _, one := range section.items {
+				e := &entry{of: g.name(), name: one.label(), about: one.Description, item: one, recent: recent[one.Name]}
+				if e.recent > 0 {
+					used = append(used, e)
+				} else {
+					others = append(others, e)
 				}
-				*e = entry{of: g.name(), name: one.label(), about: one.Description, item: one, recent: e.recent}
 			}
 		}
 	}
-	p.all = slices.DeleteFunc(p.all, func(e *entry) bool { return e.name == "" }) // used before, but not here now
+	slices.SortFunc(used, func(a, b *entry) int { return b.recent - a.recent })
+	p.all = slices.Concat(p.all, used, others)
 	p.match()
+}
+
+// calls returns an entry for each earlier call, the latest first; calls with the same arguments have one.
+func (p *palette) calls() []*entry {
+	var list []*entry
+	for _, c := range slices.Backward(p.m.calls.list) {
+		same := func(e *entry) bool {
+			return e.item.key() == c.item.key() && string(e.again.arguments) == string(c.arguments)
+		}
+		if len(list) < maxAgain && !slices.ContainsFunc(list, same) {
+			list = append(list, &entry{
+				kind: "again: ", of: c.item.Server, name: strings.TrimSpace(c.item.label() + " " + brief(c.arguments)),
+				sign: p.theme.Paint(pane.Dim, p.theme.Glyphs.Again), item: c.item, again: c,
+			})
+		}
+	}
+	return list
+}
+
+// action returns the entry of an action.
+func (p *palette) action(name string, action pane.Binding) *entry {
+	return &entry{
+		name: name, about: action.Off, off: action.Off, verb: "do it", sign: p.theme.Paint(pane.Strong, action.Keys[0]),
+		enter: func() tea.Cmd { p.close(); return p.do(&action) },
+	}
 }
 
 // brief returns arguments in a few words: "label=one n=3".
@@ -160,6 +175,12 @@ func brief(arguments json.RawMessage) string {
 	return strings.Join(parts, " ")
 }
 
+// fewNamed is how many names have to match for descriptions not to be searched; maxAbout is how many bytes of each are.
+const (
+	fewNamed = 100
+	maxAbout = 1 << 10
+)
+
 // match finds the entries that match the typed text, best first: by name or server; else by the letters of names; then
 // by description.
 func (p *palette) match() {
@@ -167,7 +188,8 @@ func (p *palette) match() {
 	typed := strings.TrimSpace(p.input.Value())
 	wanted := strings.Fields(strings.ToLower(typed))
 	if p.adding && typed != "" {
-		p.found = append(p.found, &entry{name: typed, typed: typed})
+		add := func() tea.Cmd { return p.m.config.add(typed) }
+		p.found = append(p.found, &entry{kind: "add ", name: typed, verb: "add it", enter: add})
 	}
 	if len(wanted) == 0 {
 		p.matchNothing()
@@ -175,14 +197,16 @@ func (p *palette) match() {
 	}
 	var places []int // in p.all, best first
 	scores := make([]int, len(p.all))
+	names := make([]string, len(p.all))
 	for i, e := range p.all {
+		names[i] = e.name
 		if scores[i] = e.score(wanted); scores[i] > 0 {
 			places = append(places, i)
 		}
 	}
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	if len(places) == 0 && !p.adding {
-		for _, match := range fuzzy.FindFrom(strings.Join(wanted, ""), names(p.all)) {
+		for _, match := range fuzzy.Find(strings.Join(wanted, ""), names) {
 			places, scores[match.Index] = append(places, match.Index), 1
 		}
 	}
@@ -201,41 +225,27 @@ func (p *palette) match() {
 
 // matchNothing lists the entries while nothing is typed: a few earlier calls, actions that work now, everything else.
 func (p *palette) matchNothing() {
-	again := 0
-	for _, e := range p.all {
-		if e.again != nil {
-			again++
+	for i, e := range p.all {
+		if e.off == "" && (e.again == nil || i < fewAgain) {
+			p.found = append(p.found, e)
 		}
-		if e.again != nil && again > fewAgain || e.action != nil && e.action.Off != "" {
-			continue
-		}
-		p.found = append(p.found, e)
 	}
 }
 
 // offerRestart adds the restart of the best match's server.
 func (p *palette) offerRestart() {
-	if len(p.found) == 0 {
+	if len(p.found) == 0 || p.adding {
 		return
 	}
-	best := p.found[0]
-	s := p.m.servers.server(cmp.Or(best.of, best.name))
-	if s == nil || best.action != nil || p.adding {
-		return
+	if s := p.m.servers.server(cmp.Or(p.found[0].of, p.found[0].name)); s != nil {
+		p.found = append(p.found, p.action("restart "+s.name, p.m.restartKey(s)))
 	}
-	restart := p.m.restartKey(s)
-	p.found = append(p.found, &entry{name: "restart " + s.name, action: &restart})
 }
 
-// names are entries for the search of letters.
-type names []*entry
-
-func (n names) String(i int) string { return n[i].name }
-func (n names) Len() int            { return len(n) }
-
-// score returns how well the name and the server of an entry match all words, zero if they do not.
+// score returns how well the name and the server of an entry match all words, zero if they do not. Where two match as
+// well, what was used last wins, then the shorter name.
 func (e *entry) score(wanted []string) int {
-	const unit, longest = 3000, 999 // what was used last wins, then the shorter name
+	const unit, longest = 3000, 999
 	total := max(0, longest-len(e.name)) + e.recent
 	for _, word := range wanted {
 		one := e.nameScore(word)
@@ -244,7 +254,7 @@ func (e *entry) score(wanted []string) int {
 		}
 		total += one * unit
 	}
-	if e.action != nil && e.action.Off != "" {
+	if e.off != "" {
 		return 1
 	}
 	return total
@@ -257,7 +267,7 @@ func (e *entry) nameScore(word string) int {
 		return 5
 	case at == 0:
 		return 4
-	case at > 0 && startsWord(e.name, word):
+	case at > 0 && !unicode.IsLetter(rune(name[at-1])): // a word of the name begins there
 		return 3
 	case at > 0:
 		return 2
@@ -267,21 +277,7 @@ func (e *entry) nameScore(word string) int {
 	return 0
 }
 
-// startsWord reports whether a word of a name begins with a text in lower case: after a sign, or with a capital letter.
-func startsWord(name, text string) bool {
-	before := utf8.RuneError
-	for i, char := range name {
-		afterSign := !unicode.IsLetter(before) && !unicode.IsDigit(before)
-		capital := unicode.IsLower(before) && unicode.IsUpper(char)
-		if (afterSign || capital) && strings.HasPrefix(strings.ToLower(name[i:]), text) {
-			return true
-		}
-		before = char
-	}
-	return false
-}
-
-// describes reports whether each word is in the name, the server or the description.
+// describes reports whether each word is in the name, the server, the description or the URI.
 func (e *entry) describes(wanted []string) bool {
 	if e.lower == "" {
 		if e.lower = strings.ToLower(words.Head(e.about, maxAbout)); !e.item.none() && e.item.resource() {
@@ -296,273 +292,14 @@ func (e *entry) describes(wanted []string) bool {
 	return true
 }
 
-// selected returns the entry under the cursor, or nil.
-func (p *palette) selected() *entry {
-	if p.list.Cursor < len(p.found) {
-		return p.found[p.list.Cursor]
-	}
-	return nil
-}
-
-// keys returns what the keys do while the palette is open; all others are text.
-func (p *palette) keys() []pane.Binding {
-	e := p.selected()
-	nothing := pane.Off(e == nil, "nothing matches")
-	if p.adding && e == nil {
-		nothing = "type a command or an address"
-	}
-	callable := e != nil && (e.again != nil || !e.item.none())
-	call, noCall := "call", cmp.Or(nothing, pane.Off(!callable, "this is not a tool, a resource or a prompt"))
-	if callable {
-		call = e.subject().kind.verb()
-	}
-	move := func(by int) func() tea.Cmd { return pane.Do(func() { p.list.Move(by, len(p.found)) }) }
-	page := max(1, p.list.Height()-1)
-	return []pane.Binding{
-		{Keys: []string{"enter"}, Help: e.verb(), Off: nothing, Do: p.enter},
-		{Keys: []string{"ctrl+r", "f5"}, Help: call, Off: noCall, Do: p.call},
-		{Keys: []string{"ctrl+y"}, Help: "copy", Off: noCall, Do: p.copy},
-		{Keys: []string{"esc", "ctrl+k"}, Help: "close", Do: pane.Do(p.close)},
-		{Keys: []string{"down", "ctrl+n", "tab"}, Do: move(1)},
-		{Keys: []string{"up", "ctrl+p", "shift+tab"}, Do: move(-1)},
-		{Keys: []string{"pgdown"}, Do: move(page)},
-		{Keys: []string{"pgup"}, Do: move(-page)},
-		{Keys: []string{"ctrl+c"}, Do: p.m.quit},
-		{Keys: []string{"ctrl+z"}, Do: suspend},
-	}
-}
-
-// verb returns what enter does with an entry, which may be nil.
-func (e *entry) verb() string {
-	switch {
-	case e == nil:
-		return "open"
-	case e.action != nil:
-		return "do it"
-	case e.client != nil:
-		return "import them"
-	case e.typed != "":
-		return "add it"
-	case e.server != nil || !e.subject().fillable():
-		return "open"
-	}
-	return "fill"
-}
-
-// subject returns the item of an entry; none if it has none.
-func (e *entry) subject() item {
-	if e.again != nil {
-		return e.again.item
-	}
-	return e.item
-}
-
-// update handles a key, pasted text, or the blinking of the cursor.
-func (p *palette) update(msg tea.Msg) (cmd tea.Cmd) {
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		if binding := pane.Find(p.keys(), key.String()); binding != nil {
-			return p.do(binding)
-		}
-	}
-	before := p.input.Value()
-	p.input, cmd = p.input.Update(msg)
-	if safe := render.Safe(p.input.Value()); safe != p.input.Value() {
-		p.input.SetValue(safe)
-	}
-	if p.input.Value() != before {
-		p.match()
-	}
-	return cmd
-}
-
-// enter goes to an entry, fills in a form, or does an action.
-func (p *palette) enter() tea.Cmd {
-	e := p.selected()
-	if e.typed != "" {
-		return p.m.config.add(e.typed)
-	}
-	p.close()
-	switch {
-	case e.client != nil:
-		return p.m.config.adopt(e.client)
-	case e.action != nil:
-		return p.do(e.action)
-	case e.server != nil:
-		p.m.revealServer(e.server)
-	case e.again != nil:
-		return p.m.rerun(e.again.request(), false)
-	default:
-		p.m.goTo(e.item, nil)
-	}
-	return nil
-}
-
-// call runs an item with what its form has, or repeats a call.
-func (p *palette) call() tea.Cmd {
-	e := p.selected()
-	p.close()
-	if e.again != nil {
-		return p.m.start(e.again.item, e.again.arguments, e.again.filled)
-	}
-	p.m.goTo(e.item, nil)
-	run := p.m.runKey()
-	return p.do(&run)
-}
-
-// copy copies the command line of an item or an earlier call.
-func (p *palette) copy() tea.Cmd {
-	e := p.selected()
-	p.close()
-	if e.again != nil {
-		return p.m.copy.commandOf(e.again.item, e.again.arguments, nil)
-	}
-	p.m.goTo(e.item, nil)
-	return p.m.copy.command()
-}
-
-// mouse handles the wheel, and clicks: on an entry, or outside the box, which closes it.
-func (p *palette) mouse(msg tea.MouseMsg) tea.Cmd {
-	at := msg.Mouse()
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
-		p.list.Scroll(pane.Wheel(msg))
-	case tea.MouseClickMsg:
-		row := p.list.Top() + at.Y - p.place.y - 1
-		switch {
-		case !p.place.contains(at.X, at.Y):
-			p.close()
-		case at.Y > p.place.y && at.Y < p.place.y+p.place.h-1 && row < len(p.found):
-			p.list.Set(row, len(p.found))
-			return p.enter()
-		}
-	}
-	return nil
-}
-
-// render draws the box on a screen, and returns its position. Its top stays where it is while text is typed.
-func (p *palette) render(width, height int) (box string, x, y int) {
-	const most = 16 // rows
-	wide := min(width-4, 84)
-	inside := wide - 2
-	from, to := p.list.Window(len(p.found), max(1, min(most, height-6)))
-	lines := make([]string, 0, most)
-	column := 0
-	for _, e := range p.found[from:to] {
-		column = max(column, p.theme.Width(p.label(e)))
-	}
-	column = min(column, inside*6/10)
-	for i := from; i < to; i++ {
-		line := p.line(p.found[i], column, inside)
-		if i == p.list.Cursor {
-			line = p.theme.Paint(pane.Accent, p.theme.Glyphs.Pointer) + strings.TrimPrefix(line, " ")
-			line = p.theme.UnderCursor(line, true, inside)
-		}
-		lines = append(lines, line)
-	}
-	if len(lines) == 0 {
-		lines = append(lines, p.theme.Paint(pane.Dim, " "+p.emptyText()))
-	}
-	p.input.SetWidth(0)
-	if p.input.Value() == "" {
-		p.input.SetWidth(len(p.input.Placeholder))
-	}
-	if room := wide - pane.AroundTitle - 4; p.theme.Width(p.input.Value()) > room {
-		p.input.SetWidth(room)
-	}
-	p.place = rect{(width - wide) / 2, max(1, height/6), wide, len(lines) + 2}
-	frame := pane.Frame{Title: p.input.View(), Role: pane.Accent, Extent: p.list.Extent(), Hint: p.hint()}
-	return p.theme.Framed(frame, p.theme.Block(lines, inside, len(lines)), wide, len(lines)+2), p.place.x, p.place.y
-}
-
-// hint returns the keys that the bottom border names.
-func (p *palette) hint() string {
-	var hints []string
-	for _, key := range p.keys() {
-		if key.Help != "" && key.Off == "" {
-			hints = append(hints, p.theme.Hint(key))
-		}
-	}
-	return strings.Join(hints, p.theme.Paint(pane.Dim, " "+p.theme.Glyphs.Dot+" "))
-}
-
-func (p *palette) emptyText() string {
-	if p.adding {
-		return "such as npx -y @modelcontextprotocol/server-everything, or https://example.org/mcp"
-	}
-	return "nothing matches"
-}
-
-// label draws the name of an entry, with its server.
-func (p *palette) label(e *entry) string {
-	before := " "
-	switch {
-	case e.again != nil:
-		before += p.theme.Paint(pane.Dim, "again: ")
-	case e.typed != "":
-		before += p.theme.Paint(pane.Dim, "add ")
-	case e.client != nil:
-		before += p.theme.Paint(pane.Dim, "from ")
-	}
-	if e.of != "" {
-		before += p.theme.Paint(pane.Dim, render.Safe(e.of)+" "+p.theme.Glyphs.Dot+" ")
-	}
-	return before + p.marked(e)
-}
-
-// line draws an entry: its name, its description in a column, and its key or state at the right edge.
-func (p *palette) line(e *entry, column, width int) string {
-	right := p.sign(e)
-	room := width - p.theme.Width(right) - 2
-	left := p.theme.Cut(p.label(e), room)
-	if about := p.about(e, width); about != "" && column+8 < room {
-		left = p.theme.Fit(left, max(column, p.theme.Width(left))) + "  " + p.theme.Paint(pane.Dim, about)
-	}
-	return p.theme.Fit(p.theme.Cut(left, room), room) + " " + right + " "
-}
-
-// about returns the first words of an entry's description, or why it is not possible.
-func (p *palette) about(e *entry, width int) string {
-	switch {
-	case e.server != nil:
-		return p.safe(e.server.summary(p.now()))
-	case e.client != nil:
-		return words.Count(len(e.client.Names), "server")
-	}
-	text := words.FirstLine(words.Head(e.about, 4*width))
-	if strings.ContainsAny(text, "*`[#") { // it may be Markdown
-		text = ansi.Strip(words.FirstLine(strings.Join(markdown.Render(text, 4*width, p.theme), "\n")))
-	}
-	if !e.item.none() && e.item.kind != kindTool {
-		text = strings.TrimSuffix(e.item.kind.String()+": "+text, ": ")
-	}
-	return render.Safe(text)
-}
-
-// sign returns what stands at the right edge of an entry: the key of an action, the state of a server, a tool's badge.
-func (p *palette) sign(e *entry) string {
-	switch {
-	case e.action != nil:
-		return p.theme.Paint(pane.Strong, e.action.Keys[0])
-	case e.server != nil:
-		role, sign := p.shared.sign(e.server)
-		return p.theme.Paint(role, sign)
-	case e.again != nil:
-		return p.theme.Paint(pane.Dim, p.theme.Glyphs.Again)
-	case !e.item.none():
-		return p.badge(e.item)
-	}
-	return ""
-}
-
 // marked draws the name of an entry, with the letters that match the typed text highlighted.
 func (p *palette) marked(e *entry) string {
-	name := e.name
-	hits := make([]bool, len(name))
-	lower := strings.ToLower(name)
+	name, lower := e.name, strings.ToLower(e.name)
 	wanted := strings.Fields(strings.ToLower(p.input.Value()))
-	if len(lower) != len(name) || e.typed != "" {
-		wanted = nil // offsets are not those of the name
+	if len(wanted) == 0 || len(lower) != len(name) { // offsets would not be those of the name
+		return render.Safe(name)
 	}
+	hits := make([]bool, len(name))
 	found := false
 	for _, word := range wanted {
 		if at := strings.Index(lower, word); at >= 0 {
@@ -572,7 +309,7 @@ func (p *palette) marked(e *entry) string {
 			}
 		}
 	}
-	if !found && len(wanted) > 0 {
+	if !found {
 		for _, match := range fuzzy.Find(strings.Join(wanted, ""), []string{name}) {
 			for _, at := range match.MatchedIndexes {
 				hits[at] = true
@@ -593,6 +330,190 @@ func (p *palette) marked(e *entry) string {
 		from = to
 	}
 	return out.String()
+}
+
+// keys returns what the keys do while the palette is open; all others are text.
+func (p *palette) keys() []pane.Binding {
+	e, nothing := &entry{verb: "open"}, ""
+	switch {
+	case p.list.Cursor < len(p.found):
+		e = p.found[p.list.Cursor]
+	case p.adding:
+		nothing = "type a command or an address"
+	default:
+		nothing = "nothing matches"
+	}
+	verb, call, noCall := e.verb, "call", "this is not a tool, a resource or a prompt"
+	if !e.item.none() {
+		verb, call, noCall = "open", e.item.kind.verb(), ""
+		if e.item.fillable() {
+			verb = "fill"
+		}
+	}
+	move := func(by int) func() tea.Cmd { return pane.Do(func() { p.list.Move(by, len(p.found)) }) }
+	page := max(1, p.list.Height()-1)
+	return []pane.Binding{
+		{Keys: []string{"enter"}, Help: verb, Off: nothing, Do: func() tea.Cmd { return p.enter(e) }},
+		{Keys: []string{"ctrl+r", "f5"}, Help: call, Off: noCall, Do: func() tea.Cmd { return p.call(e) }},
+		{Keys: []string{"ctrl+y"}, Help: "copy", Off: noCall, Do: func() tea.Cmd { return p.copy(e) }},
+		{Keys: []string{"esc", "ctrl+k"}, Help: "close", Do: pane.Do(p.close)},
+		{Keys: []string{"down", "ctrl+n", "tab"}, Do: move(1)},
+		{Keys: []string{"up", "ctrl+p", "shift+tab"}, Do: move(-1)},
+		{Keys: []string{"pgdown"}, Do: move(page)},
+		{Keys: []string{"pgup"}, Do: move(-page)},
+		{Keys: []string{"ctrl+c"}, Do: p.m.quit},
+		{Keys: []string{"ctrl+z"}, Do: suspend},
+	}
+}
+
+// enter does an action, goes to a server or the form of an item, or fills that in with the values of a call.
+func (p *palette) enter(e *entry) tea.Cmd {
+	if e.enter != nil {
+		return e.enter()
+	}
+	p.close()
+	if e.again != nil {
+		return p.m.rerun(e.again.request(), false)
+	}
+	p.m.goTo(e.item, nil)
+	return nil
+}
+
+// call runs an item with what its form has, or repeats a call.
+func (p *palette) call(e *entry) tea.Cmd {
+	p.close()
+	if e.again != nil {
+		return p.m.start(e.item, e.again.arguments, e.again.filled)
+	}
+	p.m.goTo(e.item, nil)
+	run := p.m.runKey()
+	return p.do(&run)
+}
+
+// copy copies the command line of an item or an earlier call.
+func (p *palette) copy(e *entry) tea.Cmd {
+	p.close()
+	if e.again != nil {
+		return p.m.copy.commandOf(e.item, e.again.arguments, nil)
+	}
+	p.m.goTo(e.item, nil)
+	return p.m.copy.command()
+}
+
+// update handles a key, pasted text, or the blinking of the cursor.
+func (p *palette) update(msg tea.Msg) (cmd tea.Cmd) {
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		if binding := pane.Find(p.keys(), key.String()); binding != nil {
+			return p.do(binding)
+		}
+	}
+	before := p.input.Value()
+	p.input, cmd = p.input.Update(msg)
+	if safe := render.Safe(p.input.Value()); safe != p.input.Value() {
+		p.input.SetValue(safe)
+	}
+	if p.input.Value() != before {
+		p.match()
+	}
+	return cmd
+}
+
+// mouse handles the wheel, and clicks: on an entry, or outside the box, which closes it.
+func (p *palette) mouse(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		p.list.Scroll(pane.Wheel(msg))
+	case tea.MouseClickMsg:
+		row := at.Y - p.place.y - 1
+		switch entry := p.list.Top() + row; {
+		case !p.place.contains(at.X, at.Y):
+			p.close()
+		case row >= 0 && row < p.place.h-2 && entry < len(p.found):
+			return p.enter(p.found[entry])
+		}
+	}
+	return nil
+}
+
+// render draws the box on a screen, and returns its position. Its top stays where it is while text is typed.
+func (p *palette) render(width, height int) (box string, x, y int) {
+	const most, widest = 16, 84
+	wide := min(width-4, widest)
+	inside := wide - 2
+	from, to := p.list.Window(len(p.found), max(1, min(most, height-6)))
+	column := 0
+	for _, e := range p.found[from:to] {
+		column = max(column, p.theme.Width(p.label(e)))
+	}
+	var lines []string
+	for i := from; i < to; i++ {
+		line := p.line(p.found[i], min(column, inside*6/10), inside)
+		if i == p.list.Cursor {
+			line = p.theme.Paint(pane.Accent, p.theme.Glyphs.Pointer) + strings.TrimPrefix(line, " ")
+			line = p.theme.UnderCursor(line, true, inside)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		empty := " nothing matches"
+		if p.adding {
+			empty = " such as npx -y @modelcontextprotocol/server-everything, or https://example.org/mcp"
+		}
+		lines = append(lines, p.theme.Paint(pane.Dim, empty))
+	}
+	p.input.SetWidth(0)
+	room := wide - pane.AroundTitle - 4
+	if typed := p.theme.Width(p.input.Value()); typed == 0 || typed > room {
+		p.input.SetWidth(min(room, max(typed, len(p.input.Placeholder))))
+	}
+	var hints []string
+	for _, key := range p.keys() {
+		if key.Help != "" && key.Off == "" {
+			hints = append(hints, p.theme.Hint(key))
+		}
+	}
+	p.place = rect{(width - wide) / 2, max(1, height/6), wide, len(lines) + 2}
+	frame := pane.Frame{
+		Title: p.input.View(), Role: pane.Accent, Extent: p.list.Extent(),
+		Hint: strings.Join(hints, p.theme.Paint(pane.Dim, " "+p.theme.Glyphs.Dot+" ")),
+	}
+	return p.theme.Framed(frame, p.theme.Block(lines, inside, len(lines)), wide, len(lines)+2), p.place.x, p.place.y
+}
+
+// label draws the name of an entry, with its server.
+func (p *palette) label(e *entry) string {
+	before := e.kind
+	if e.of != "" {
+		before += render.Safe(e.of) + " " + p.theme.Glyphs.Dot + " "
+	}
+	return " " + p.theme.Paint(pane.Dim, before) + p.marked(e)
+}
+
+// line draws an entry: its name, its description from a column on, and its sign at the right edge.
+func (p *palette) line(e *entry, column, width int) string {
+	sign := e.sign
+	if !e.item.none() && sign == "" {
+		sign = p.badge(e.item)
+	}
+	room := width - p.theme.Width(sign) - 2
+	left := p.theme.Cut(p.label(e), room)
+	if about := p.about(e, width); about != "" && column+8 < room {
+		left = p.theme.Fit(left, max(column, p.theme.Width(left))) + "  " + p.theme.Paint(pane.Dim, about)
+	}
+	return p.theme.Fit(left, room) + " " + sign + " "
+}
+
+// about returns the first words of an entry's description, or why its action is not possible.
+func (p *palette) about(e *entry, width int) string {
+	text := words.FirstLine(words.Head(e.about, 4*width))
+	if strings.ContainsAny(text, "*`[#") { // it may be Markdown
+		text = ansi.Strip(words.FirstLine(strings.Join(markdown.Render(text, 4*width, p.theme), "\n")))
+	}
+	if e.again == nil && !e.item.none() && e.item.kind != kindTool {
+		text = strings.TrimSuffix(e.item.kind.String()+": "+text, ": ")
+	}
+	return p.safe(text)
 }
 
 // badge returns the sign of a tool's annotations: that it may be destructive, or only reads.

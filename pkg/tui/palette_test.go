@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -21,8 +22,8 @@ func (d *driver) listed() string {
 		switch {
 		case e.again != nil:
 			name = "again " + name
-		case e.action != nil:
-			name = e.action.Keys[0] + " " + name
+		case e.verb == "do it":
+			name = ansi.Strip(e.sign) + " " + name
 		}
 		list = append(list, name)
 	}
