@@ -69,7 +69,7 @@ func (p *page) failureLines(width int) []string {
 		if len(printed) == 0 {
 			return
 		}
-		lines = append(lines, "", p.theme.Paint(pane.Heading, name))
+		lines = append(lines, "", p.theme.Paint(pane.Strong, name))
 		for _, line := range printed {
 			lines = append(lines, p.theme.Cut(p.safe(ansi.Strip(line)), width))
 		}
@@ -152,7 +152,7 @@ func (p *page) serverFacts(width int) []string {
 	}
 	if session != nil && session.Instructions != "" {
 		text := session.Instructions
-		lines = append(lines, "", p.theme.Paint(pane.Heading, "instructions"), "")
+		lines = append(lines, "", p.theme.Paint(pane.Strong, "instructions"), "")
 		lay := func() []string { return markdown.Render(text, width, p.theme) }
 		lines = append(lines, p.instructions.Lines(p.theme, text, width, lay)...)
 	}
@@ -170,7 +170,7 @@ func (p *page) addDevelopment(facts *factList, d *development) {
 	}
 	facts.add("development", then)
 	if len(d.changes) > 0 {
-		heading := p.theme.Paint(pane.Heading, "changes at "+d.changed.Format(time.TimeOnly))
+		heading := p.theme.Paint(pane.Strong, "changes at "+d.changed.Format(time.TimeOnly))
 		facts.lines = append(facts.lines, "", heading)
 		roles := map[byte]pane.Role{'+': pane.Good, '-': pane.Bad, '~': pane.Accent}
 		for _, line := range d.changes {
@@ -190,7 +190,7 @@ func (p *page) addDiagnosis(facts *factList, d *diagnosis) {
 		facts.add("doctor", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad)+" "+p.safeBlock(d.err.Error()))
 	case d.report != nil:
 		lay := func() []string { return p.reportLines(d.report, facts.width) }
-		facts.lines = append(facts.lines, "", p.theme.Paint(pane.Heading, "doctor"))
+		facts.lines = append(facts.lines, "", p.theme.Paint(pane.Strong, "doctor"))
 		facts.lines = append(append(facts.lines, p.report.Lines(p.theme, d.report, facts.width, lay)...), "")
 	}
 }

@@ -90,21 +90,21 @@ func (s *sheet) write(q *question) {
 // writeSampling writes a conversation message by message, and the requirements for the answer.
 func (s *sheet) writeSampling(asked *protocol.Sampling) {
 	if asked.System != "" {
-		s.own(pane.Heading, "system")
+		s.own(pane.Strong, "system")
 		s.quote(asked.System)
 	}
 	for _, message := range asked.Messages {
 		switch message.Role {
 		case "user", "assistant":
-			s.own(pane.Heading, message.Role)
+			s.own(pane.Strong, message.Role)
 			s.quote(message.String())
 		default:
-			s.own(pane.Heading, "another role")
+			s.own(pane.Strong, "another role")
 			s.quote("[" + message.Role + "] " + message.String())
 		}
 	}
 	if preferences := asked.Preferences(); len(preferences) > 0 {
-		s.own(pane.Heading, "wanted")
+		s.own(pane.Strong, "wanted")
 		s.quote(strings.Join(preferences, "; "))
 	}
 }

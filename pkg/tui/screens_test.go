@@ -53,7 +53,7 @@ func looks() map[string]look {
 func (l look) theme() *pane.Theme {
 	theme := pane.NewTheme(l.color, l.dark, l.ascii)
 	if l.tints {
-		theme.Tint(l.dark)
+		theme.FixColors(l.dark)
 	}
 	return theme
 }

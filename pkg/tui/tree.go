@@ -430,12 +430,9 @@ func (t *tree) itemLine(r row, width int) string {
 func (s *shared) badges(of item, room int) string {
 	line := ""
 	for _, badge := range render.Badges(of.Tool) {
-		role := pane.Badge
-		switch badge {
-		case "destructive":
+		role := pane.Dim
+		if badge == "destructive" {
 			role = pane.Warn
-		case "read-only":
-			role = pane.Good
 		}
 		more := strings.TrimPrefix(line+" "+s.theme.Paint(role, badge), " ")
 		if s.theme.Width(more) > room {

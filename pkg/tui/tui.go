@@ -91,7 +91,7 @@ func Run(ctx context.Context, options Options) error {
 	options.Color = profile > colorprofile.ASCII
 	g := &crashGuard{model: newModel(inside, options), end: cancel}
 	if profile >= colorprofile.ANSI256 {
-		g.model.theme.Tint(true)
+		g.model.theme.FixColors(true)
 	}
 	g.model.takeBackground(darkBackground(os.Getenv))
 	stop := options.Bus.Subscribe(g.model.feed.take)

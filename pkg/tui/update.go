@@ -92,7 +92,7 @@ func (s *shared) takeBackground(dark bool) {
 	theme := pane.NewTheme(s.options.Color, dark, s.options.ASCII)
 	theme.Clusters = s.theme.Clusters
 	if s.theme.Fine {
-		theme.Tint(dark)
+		theme.FixColors(dark)
 	}
 	s.theme.Change(theme)
 }

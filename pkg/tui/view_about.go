@@ -22,7 +22,7 @@ func (s *shared) heading(one item) string {
 	tool := one.Tool
 	var parts []string
 	if tool.Title != "" && tool.Title != tool.Plain {
-		parts = append(parts, s.theme.Paint(pane.Heading, render.Safe(tool.Title)))
+		parts = append(parts, s.theme.Paint(pane.Strong, render.Safe(tool.Title)))
 	}
 	if badges := s.badges(one, maxBadges); badges != "" {
 		parts = append(parts, badges)

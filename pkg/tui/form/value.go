@@ -48,7 +48,7 @@ func (p *painter) typing(f *field, room int) string {
 func (p *painter) closed(f *field, current bool, room int) string {
 	switch {
 	case f.state == nullness:
-		return p.theme.Paint(pane.Word, "null")
+		return "null"
 	case f.kind == jsonschema.ShapeVariant:
 		return p.variant(f, current) + p.trouble(f)
 	case f.holdsFields():
@@ -57,10 +57,8 @@ func (p *painter) closed(f *field, current bool, room int) string {
 		return p.absent(f)
 	case f.kind == jsonschema.ShapeText && f.text == "":
 		return p.theme.Paint(pane.Dim, `""`)
-	case f.kind == jsonschema.ShapeText:
-		return p.theme.Paint(pane.Text, safe(f.text, room))
-	case f.kind == jsonschema.ShapeNumber:
-		return p.theme.Paint(pane.Number, safe(f.text, room))
+	case f.kind == jsonschema.ShapeText, f.kind == jsonschema.ShapeNumber:
+		return safe(f.text, room)
 	case f.kind == jsonschema.ShapeBool:
 		return p.switched(f)
 	case f.kind == jsonschema.ShapeEnum:
@@ -93,7 +91,7 @@ func (p *painter) switched(f *field) string {
 	if string(f.raw) == "true" {
 		sign = p.theme.Glyphs.On
 	}
-	return p.theme.Paint(pane.Word, sign+" "+safe(string(f.raw), 8))
+	return sign + " " + safe(string(f.raw), 8)
 }
 
 // chosen draws one of several values, and under the cursor its number among them.
@@ -103,7 +101,7 @@ func (p *painter) chosen(f *field, current bool) string {
 	if at >= 0 {
 		text = optionText(f.shape.Options[at])
 	}
-	if text = p.theme.Paint(pane.Text, text); !current {
+	if !current {
 		return text
 	}
 	return p.turning(text, at, len(f.shape.Options))

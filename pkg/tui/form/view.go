@@ -167,7 +167,7 @@ func (p *painter) rowHeight(r row) int {
 // block draws all lines of one row; the row under the cursor shows its remarks in full.
 func (p *painter) block(r row, current bool) []string {
 	line := p.head(r, current)
-	if r.add && current && p.theme.Tints {
+	if r.add && current && p.theme.Fine {
 		line = p.theme.UnderCursor(line, p.form.focused, p.width)
 	}
 	if r.add {
@@ -180,7 +180,7 @@ func (p *painter) block(r row, current bool) []string {
 		lines = append(lines, p.openText()...)
 	} else {
 		line = p.fit(line + p.value(r, current))
-		if current && p.theme.Tints {
+		if current && p.theme.Fine {
 			line = p.theme.UnderCursor(line, p.form.focused, p.width)
 		}
 		lines = append(lines, line)
@@ -279,11 +279,11 @@ func (p *painter) openKey(before string) string {
 // name draws a label, highlighted under the cursor unless the whole row is.
 func (p *painter) name(text string, role pane.Role, current bool) string {
 	switch {
-	case p.theme.Tints:
+	case p.theme.Fine:
 	case current && p.form.focused:
 		role = pane.Selected
 	case current:
-		role = pane.Marked
+		role = pane.Tinted
 	}
 	return p.theme.Paint(role, text)
 }

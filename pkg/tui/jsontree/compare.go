@@ -227,5 +227,5 @@ func (t *Tree) fromChange(text string, from int) string {
 	if from > 0 {
 		text = t.theme.Glyphs.More + text[from:]
 	}
-	return t.theme.Paint(pane.Text, render.Safe(text))
+	return render.Safe(text)
 }

@@ -231,8 +231,6 @@ func (t *Tree) line(i, width int) string {
 	}
 	if text == "" {
 		text = t.nodeLine(r.node, room)
-	} else {
-		text = t.theme.Paint(pane.Text, text)
 	}
 	if sign != "" {
 		text = t.theme.Fit(text, room) + " " + sign
@@ -255,7 +253,7 @@ func (t *Tree) nodeLine(n *node, width int) string {
 	}
 	line := strings.Repeat("  ", n.depth()) + sign + " "
 	if n.parent != nil {
-		line += t.theme.Paint(pane.Name, render.Safe(n.name())) + ": "
+		line += t.theme.Paint(pane.Dim, render.Safe(n.name())+": ")
 	}
 	room := width - ansi.StringWidth(line)
 	if n.change == changed {
@@ -276,12 +274,8 @@ func (t *Tree) valueLine(n *node, room int) string {
 			return brackets
 		}
 		return t.theme.Paint(pane.Dim, brackets[:1]+words.Count(n.size(), things)+brackets[1:])
-	case n.kind() == '"':
-		return t.theme.Paint(pane.Text, render.Safe(n.head(room+1)))
-	case n.kind() == 't', n.kind() == 'f', n.kind() == 'n':
-		return t.theme.Paint(pane.Word, string(n.raw))
 	}
-	return t.theme.Paint(pane.Number, render.Safe(n.head(room+1)))
+	return render.Safe(n.head(room + 1))
 }
 
 // Resume opens what is open in the tree of an earlier document, and goes to the same row.

@@ -71,7 +71,7 @@ func (w *writer) blocks(parent ast.Node, margin string) {
 func (w *writer) block(n ast.Node, margin string) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		w.wrapped(margin, w.theme.Paint(pane.Heading, ansi.Strip(w.inline(n))))
+		w.wrapped(margin, w.theme.Paint(pane.Strong, ansi.Strip(w.inline(n))))
 		w.gap(margin)
 	case *ast.Paragraph:
 		w.paragraph(n, margin)
@@ -146,7 +146,7 @@ func (w *writer) deeper(margin, more string) string {
 // verbatim writes the lines of a block as they are; long ones are cut and marked.
 func (w *writer) verbatim(n ast.Node, margin string) {
 	for line := range strings.Lines(string(n.Lines().Value(w.source))) {
-		w.add(margin, w.theme.Paint(pane.Text, "  "+strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
+		w.add(margin, w.theme.Paint(pane.Plain, "  "+strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
 	}
 }
 
@@ -193,7 +193,7 @@ func (w *writer) span(n ast.Node) string {
 	case *ast.String:
 		return string(n.Value)
 	case *ast.CodeSpan:
-		return w.theme.Paint(pane.Text, ansi.Strip(w.inline(n)))
+		return w.theme.Paint(pane.Strong, ansi.Strip(w.inline(n)))
 	case *ast.Emphasis:
 		return w.theme.Paint(pane.Strong, ansi.Strip(w.inline(n)))
 	case *ast.Link:

@@ -69,17 +69,16 @@ func apart(line string) string {
 	return out.String()
 }
 
-// UnderCursor draws the row under the cursor of a pane with or without the focus. The row keeps its own styles, except
-// those that would be invisible there.
+// UnderCursor draws the row under the cursor of a pane with or without the focus. With the focus it loses its colours,
+// which would be unreadable there.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
-	role := Marked
+	code := t.codes[Tinted]
 	switch {
 	case focus:
-		role, row = Selected, t.under.Replace(t.Fit(row, width))
-	case t.codes[Tinted].open != "":
-		role, row = Tinted, t.Fit(row, width)
+		code, row = t.codes[Selected], t.under.Replace(t.Fit(row, width))
+	case t.Fine:
+		row = t.Fit(row, width)
 	}
-	code := t.codes[role]
 	return code.open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+code.open) + code.end
 }
 

@@ -39,7 +39,7 @@ func (t *Theme) Framed(f Frame, block string, width, height int) string {
 	switch {
 	case f.Filled: // styles in the title may be invisible on the bar
 		bar := t.Fit(" "+ansi.Strip(title), width-2)
-		rows = append(rows, t.Paint(f.Role, corners[0])+t.Paint(Bar, bar)+t.Paint(f.Role, corners[1]))
+		rows = append(rows, t.Paint(f.Role, corners[0])+t.Paint(Selected, bar)+t.Paint(f.Role, corners[1]))
 	default:
 		rows = append(rows, t.Paint(f.Role, corners[0]+glyphs.Horizontal)+title+" "+t.Paint(f.Role, line+corners[1]))
 	}

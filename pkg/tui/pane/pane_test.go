@@ -3,9 +3,12 @@ package pane
 import (
 	"fmt"
 	"image/color"
+	"math"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -133,55 +136,108 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTintsAreGrey: a terminal of 256 colours draws the row under the cursor in grey, in the pane with focus and in
-// others, on a dark and a light background: none of it in a colour that means something.
-func TestTintsAreGrey(t *testing.T) {
-	for _, dark := range []bool{true, false} {
-		theme := NewTheme(true, dark, false)
-		theme.Tint(dark)
-		for _, focused := range []bool{true, false} {
-			row := theme.UnderCursor("name", focused, 6)
-			var r, g, b uint8
-			if _, err := fmt.Sscanf(row, "\x1b[48;2;%d;%d;%dm", &r, &g, &b); err != nil {
-				t.Fatalf("%q: %v", row, err)
-			}
-			const ramp = 232 // the first grey of the palette's end
-			drawn, ok := colorprofile.ANSI256.Convert(color.RGBA{r, g, b, 255}).(ansi.IndexedColor)
-			if !ok || drawn < ramp {
-				t.Errorf("dark %v, focused %v: drawn in colour %v", dark, focused, drawn)
+// fixedTheme is the theme of a terminal with 256 colours.
+func fixedTheme(dark bool) *Theme {
+	theme := NewTheme(true, dark, false)
+	theme.FixColors(dark)
+	return theme
+}
+
+// colors returns the colours of text and background in a code, nil where it sets none.
+func (c code) colors(t *testing.T) (ink, paper color.Color) {
+	t.Helper()
+	for _, layer := range []struct {
+		begin string
+		color *color.Color
+	}{{"38;2;", &ink}, {"48;2;", &paper}} {
+		_, rest, found := strings.Cut(c.open, layer.begin)
+		if !found {
+			continue
+		}
+		one := color.RGBA{A: 255}
+		if _, err := fmt.Sscanf(rest, "%d;%d;%d", &one.R, &one.G, &one.B); err != nil {
+			t.Fatalf("%q: %v", c.open, err)
+		}
+		*layer.color = one
+		if drawn := colorprofile.ANSI256.Convert(one); luminance(drawn) != luminance(one) {
+			t.Errorf("%v becomes %v on a terminal with 256 colours", one, drawn)
+		}
+	}
+	return ink, paper
+}
+
+// luminance is the relative luminance of a colour, and contrast the ratio of two colours (WCAG 2.2).
+func luminance(c color.Color) float64 {
+	linear := func(part uint32) float64 {
+		share := float64(part) / 0xffff
+		if share <= 0.04045 {
+			return share / 12.92
+		}
+		return math.Pow((share+0.055)/1.055, 2.4)
+	}
+	r, g, b, _ := c.RGBA()
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
+
+func contrast(a, b color.Color) float64 {
+	one, other := luminance(a), luminance(b)
+	return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+}
+
+// TestContrast: every role can be read on the backgrounds of usual terminal themes, on the row under the cursor, and on
+// that of another pane.
+func TestContrast(t *testing.T) {
+	const least = 4.5
+	for dark, papers := range map[bool][]string{
+		true:  {"#000000", "#1e1e1e", "#282c34", "#282a36", "#002b36", "#2e3440"},
+		false: {"#ffffff", "#fafafa", "#fdf6e3", "#eff1f5"},
+	} {
+		theme := fixedTheme(dark)
+		_, tint := theme.codes[Tinted].colors(t)
+		backgrounds := []color.Color{tint}
+		for _, paper := range papers {
+			backgrounds = append(backgrounds, lipgloss.Color(paper))
+		}
+		for role, code := range theme.codes {
+			ink, paper := code.colors(t)
+			switch {
+			case paper != nil:
+				if got := contrast(ink, paper); got < least {
+					t.Errorf("dark %v, role %d: the contrast is %.2f", dark, role, got)
+				}
+			case ink != nil:
+				for _, background := range backgrounds {
+					if got := contrast(ink, background); got < least {
+						t.Errorf("dark %v, role %d on %v: the contrast is %.2f", dark, role, background, got)
+					}
+				}
+			case role != Strong && role != Inverse: // which have the terminal's own colours
+				t.Errorf("role %d has no colour", role)
 			}
 		}
 	}
 }
 
-// TestUnderCursor: the row under the cursor stands out on every terminal, and keeps the colours that can be seen there.
+// TestUnderCursor: the row under the cursor stands out on every terminal, with colours that can be read there, and
+// keeps what else marks its parts.
 func TestUnderCursor(t *testing.T) {
-	fine := func(dark bool) *Theme {
-		theme := NewTheme(true, dark, false)
-		theme.Tint(dark)
-		return theme
-	}
 	for name, tt := range map[string]struct {
 		theme *Theme
 		want  string // what begins the row
-		kept  string // the style of the row's first word
-		match string // the style of a match in it
+		found string // the style of a match in it
+		match string // the style of the match that was found last
 	}{
-		"256 colours":          {fine(true), "\x1b[48;2;58;58;58m", "\x1b[94m", "\x1b[7m"},
-		"256 colours on light": {fine(false), "\x1b[48;2;208;208;208m", "\x1b[34m", "\x1b[7m"},
-		"16 colours":           {NewTheme(true, true, false), "\x1b[44m", "\x1b[97m", "\x1b[7m"},
-		"16 colours on light":  {NewTheme(true, false, false), "\x1b[7m", "\x1b[34m", "\x1b[27m"},
-		"no colours":           {NewTheme(false, true, false), "\x1b[7m", "", "\x1b[27m"},
+		"256 colours":          {fixedTheme(true), "\x1b[38;2;0;0;0;48;2;95;175;255m", "\x1b[1;4;4m", "\x1b[7m"},
+		"256 colours on light": {fixedTheme(false), "\x1b[38;2;255;255;255;48;2;0;95;175m", "\x1b[1;4;4m", "\x1b[7m"},
+		"16 colours":           {NewTheme(true, true, false), "\x1b[30;106m", "\x1b[1;4;4m", "\x1b[7m"},
+		"16 colours on light":  {NewTheme(true, false, false), "\x1b[97;44m", "\x1b[1;4;4m", "\x1b[7m"},
+		"no colours":           {NewTheme(false, true, false), "\x1b[7m", "\x1b[1;4;4m", "\x1b[27m"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row := tt.theme.Paint(Name, "name") + " " + tt.theme.Paint(Inverse, "match")
+			row := tt.theme.Paint(Found, "name") + tt.theme.Paint(Dim, " ") + tt.theme.Paint(Inverse, "match")
 			got := tt.theme.UnderCursor(row, true, 12)
 			open := ansi.ResetStyle + tt.want
-			if tt.kept == "" {
-				open = ""
-			}
-			want := tt.want + tt.kept + "name" + open + " " + tt.match + "match" + ansi.ResetStyle + tt.want + "  " +
-				ansi.ResetStyle
+			want := tt.want + tt.found + "name" + open + " " + open + tt.match + "match" + open + "  " + ansi.ResetStyle
 			if got != want {
 				t.Errorf("the row is %q, want %q", got, want)
 			}

@@ -147,7 +147,7 @@ func (s *Search) Holds(line string) bool {
 // Mark highlights the matches in a line. The row that was found last stands out, as a whole if the
 // match is not within the line.
 func (s *Search) Mark(theme *Theme, line string, found bool) string {
-	role := Marked
+	role := Found
 	if found {
 		role = Inverse
 	}

@@ -6,33 +6,25 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is the role of a piece of text, which decides its style.
+// Role is the role of a piece of text, which decides its style. Colour means state; it never decorates.
 type Role int
 
 // The roles.
 const (
 	Plain    Role = iota
-	Dim           // less important text
-	Strong        // names
-	Heading       // titles
-	Accent        // things to find quickly
+	Dim           // less important text, and the names of values
+	Strong        // names and headings
+	Accent        // what has the focus, and what runs
 	Good          // success
-	Warn          // warnings
+	Warn          // warnings, and what is slow
 	Bad           // failures
-	Selected      // the row under the cursor, in the pane with focus
+	Selected      // the row under the cursor and the title of the pane with focus
+	Tinted        // the row under the cursor in another pane
 	Inverse       // a text cursor, a chosen button, the match that was found last
-	Marked        // the row under the cursor, in another pane
-	Tinted        // the same, on a terminal that has colours to tint it
-	Bar           // the title of the pane with focus
-	Found         // matches of a pattern in a row
-	Badge         // a tool's annotations
-	Number        // values by their kind, in JSON
-	Text
-	Word // true, false, null
-	Name // of a member
+	Found         // matches of a pattern
 )
 
-// Theme holds the styles of roles on one terminal. A Theme without colour uses only bold, faint and
+// Theme holds the styles of roles on one terminal. A Theme without colour uses only bold, faint, underline and
 // reverse: no information depends on colour.
 type Theme struct {
 	// Glyphs are the signs that are not letters.
@@ -40,28 +32,13 @@ type Theme struct {
 	// Clusters reports whether the terminal draws grapheme clusters as one sign with the width of one (mode
 	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
-	// Tints reports whether the row under the cursor has a background of its own; elsewhere it is reversed.
-	Tints bool
 	// Fine reports whether the terminal has more than 16 colours.
 	Fine bool
 
 	ascii   bool
-	under   *strings.Replacer // changes styles that the row under the cursor would hide
+	under   *strings.Replacer // removes colours that would be unreadable under the cursor
 	codes   map[Role]code
 	version int // counts changes
-}
-
-// Tint gives the row under the cursor a background between the colours of the terminal's background and text, which
-// needs more than 16 colours; dark reports whether the background is dark.
-func (t *Theme) Tint(dark bool) {
-	// Greys from the palette of 256 colours: other greys get a tint there, such as cyan for #eaeef2.
-	strong, weak := "#d0d0d0", "#eeeeee"
-	if dark {
-		strong, weak = "#3a3a3a", "#262626"
-	}
-	t.Tints, t.Fine, t.under = true, true, strings.NewReplacer()
-	t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(strong)))
-	t.codes[Tinted] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(weak)))
 }
 
 // unreversed ends reversing.
@@ -109,28 +86,55 @@ type Glyphs struct {
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
 // background is dark, ascii whether it can only show ASCII.
 func NewTheme(color, dark, ascii bool) *Theme {
-	t := &Theme{Glyphs: unicodeGlyphs(), ascii: ascii, codes: make(map[Role]code)}
+	t := &Theme{Glyphs: unicodeGlyphs(), ascii: ascii}
 	if ascii {
 		t.Glyphs = asciiGlyphs()
 	}
-	styles := plainStyles()
-	if color {
-		styles = colorStyles(dark)
-	}
-	for role, style := range styles {
-		t.codes[role] = codeOf(style)
-	}
-	t.under = strings.NewReplacer(t.codes[Dim].open, "", t.codes[Inverse].open, unreversed)
-	if color && dark {
-		// Blue, because each palette has a dark blue; blue text becomes white. The palettes of light terminals have no
-		// colour on which all others are readable.
-		t.Tints = true
-		t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color("4")))
-		white := codeOf(lipgloss.NewStyle().Foreground(lipgloss.Color("15"))).open
-		strong := codeOf(lipgloss.NewStyle().Foreground(lipgloss.Color("15")).Bold(true)).open
-		t.under = strings.NewReplacer(t.codes[Name].open, white, t.codes[Heading].open, strong, t.codes[Dim].open, "")
+	switch {
+	case !color:
+		t.setStyles(plainStyles())
+	case dark:
+		t.setStyles(coloredStyles(palette{accent: "14", good: "10", warn: "11", bad: "9", bar: "14", onBar: "0"}))
+	default:
+		t.setStyles(coloredStyles(palette{accent: "4", good: "2", warn: "3", bad: "1", bar: "4", onBar: "15"}))
 	}
 	return t
+}
+
+// FixColors replaces the colours, which a terminal with 16 of them defines, with colours that are readable on usual
+// backgrounds. They are those of the palette of 256 colours, so that they look the same with more.
+func (t *Theme) FixColors(dark bool) {
+	t.Fine = true
+	if dark {
+		t.setStyles(coloredStyles(palette{
+			dim: "#a8a8a8", accent: "#5fafff", good: "#5fd787", warn: "#ffaf00", bad: "#ff8787",
+			bar: "#5fafff", onBar: "#000000", tint: "#3a3a3a", onTint: "#eeeeee",
+		}))
+		return
+	}
+	t.setStyles(coloredStyles(palette{
+		dim: "#585858", accent: "#005faf", good: "#005f00", warn: "#875f00", bad: "#af0000",
+		bar: "#005faf", onBar: "#ffffff", tint: "#e4e4e4", onTint: "#1c1c1c",
+	}))
+}
+
+// setStyles prepares the styles for drawing.
+func (t *Theme) setStyles(styles map[Role]lipgloss.Style) {
+	t.codes = make(map[Role]code)
+	var flat []string
+	for role, style := range styles {
+		t.codes[role] = codeOf(style)
+		switch {
+		case role == Selected || role == Tinted:
+		case role == Inverse && styles[Selected].GetReverse():
+			flat = append(flat, t.codes[role].open, unreversed)
+		case style.GetFaint():
+			flat = append(flat, t.codes[role].open, "")
+		default:
+			flat = append(flat, t.codes[role].open, codeOf(style.UnsetForeground()).open)
+		}
+	}
+	t.under = strings.NewReplacer(flat...)
 }
 
 // Paint styles text of one line for a role. Tabs become spaces, because their width varies.
@@ -180,30 +184,29 @@ func asciiGlyphs() Glyphs {
 
 func plainStyles() map[Role]lipgloss.Style {
 	style := lipgloss.NewStyle()
+	bold := style.Bold(true)
 	return map[Role]lipgloss.Style{
-		Dim: style.Faint(true), Strong: style.Bold(true), Heading: style.Bold(true).Underline(true),
-		Found:  style.Bold(true).Underline(true),
-		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Inverse: style.Reverse(true),
-		Marked: style.Bold(true), Bar: style.Bold(true).Reverse(true),
+		Dim: style.Faint(true), Strong: bold, Accent: bold, Bad: bold, Found: bold.Underline(true),
+		Selected: style.Reverse(true), Tinted: style.Underline(true), Inverse: style.Reverse(true),
 	}
 }
 
-// colorStyles uses the sixteen colours that a terminal's theme defines; the brighter half on a dark background.
-func colorStyles(dark bool) map[Role]lipgloss.Style {
-	style := lipgloss.NewStyle()
-	pick := func(onLight, onDark string) lipgloss.Style {
-		if dark {
-			return style.Foreground(lipgloss.Color(onDark))
-		}
-		return style.Foreground(lipgloss.Color(onLight))
+// palette has the colours of a theme. An empty dim is faint text, an empty tint underlined text.
+type palette struct {
+	dim, accent, good, warn, bad string
+	bar, onBar, tint, onTint     string // backgrounds, and text on them
+}
+
+func coloredStyles(p palette) map[Role]lipgloss.Style {
+	styles := plainStyles()
+	ink := func(color string) lipgloss.Style { return lipgloss.NewStyle().Foreground(lipgloss.Color(color)) }
+	styles[Accent], styles[Good], styles[Warn] = ink(p.accent), ink(p.good), ink(p.warn)
+	styles[Bad] = ink(p.bad).Bold(true)
+	styles[Found] = ink(p.accent).Bold(true).Underline(true)
+	styles[Selected] = ink(p.onBar).Background(lipgloss.Color(p.bar))
+	if p.dim != "" {
+		styles[Dim] = ink(p.dim)
+		styles[Tinted] = ink(p.onTint).Background(lipgloss.Color(p.tint))
 	}
-	return map[Role]lipgloss.Style{
-		Dim: style.Faint(true), Strong: style.Bold(true), Heading: pick("4", "12").Bold(true),
-		Found:  pick("5", "13").Bold(true).Underline(true),
-		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
-		Selected: style.Reverse(true), Inverse: style.Reverse(true), Marked: style.Bold(true).Underline(true),
-		Bar:    pick("6", "14").Reverse(true).Bold(true),
-		Badge:  pick("5", "13"),
-		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
-	}
+	return styles
 }

@@ -143,7 +143,7 @@ func (c *content) compose(width int) []string {
 			lines = append(lines, "")
 		}
 		if b.role != "" {
-			lines = append(lines, theme.Paint(pane.Heading, theme.Cut(render.Safe(b.role), width)))
+			lines = append(lines, theme.Paint(pane.Strong, theme.Cut(render.Safe(b.role), width)))
 		}
 		lines = append(lines, c.labelLines(i, width)...)
 		if b.image != nil && theme.DrawsPixels() {

@@ -53,9 +53,9 @@ func TestContentDrawsPictures(t *testing.T) {
 		return `{"type":"image","mimeType":"image/png","data":"` + base64.StdEncoding.EncodeToString(file.Bytes()) + `"}`
 	}
 	tinted := pane.NewTheme(true, true, false)
-	tinted.Tint(true)
+	tinted.FixColors(true)
 	asciiOnly := pane.NewTheme(true, true, true)
-	asciiOnly.Tint(true)
+	asciiOnly.FixColors(true)
 	for name, test := range map[string]struct {
 		theme *pane.Theme
 		block string
