@@ -22,6 +22,7 @@ import (
 	"toolx/cmd/call"
 	"toolx/cmd/cli"
 	"toolx/cmd/complete"
+	contractcmd "toolx/cmd/contract"
 	convertcmd "toolx/cmd/convert"
 	"toolx/cmd/dev"
 	doctorcmd "toolx/cmd/doctor"
@@ -284,6 +285,8 @@ func groups(f *factory.Factory) []group {
 			{"raw", func() *cobra.Command { return resources.NewRaw(f, resources.RunRaw) }},
 			{"ping", func() *cobra.Command { return watch.NewPing(f, watch.RunPing) }},
 			{"proxy", func() *cobra.Command { return proxy.New(f, proxy.Run) }},
+			{"snapshot", func() *cobra.Command { return contractcmd.NewSnapshot(f, contractcmd.RunSnapshot) }},
+			{"diff", func() *cobra.Command { return contractcmd.NewDiff(f, contractcmd.RunDiff) }},
 			{"history", func() *cobra.Command { return historycmd.New(f, historycmd.RunList) }},
 		}},
 		{"Manage servers", []verb{

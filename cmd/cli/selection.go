@@ -25,7 +25,8 @@ func ClientsNamed(cmd *cobra.Command, args []string) []string {
 // ClientsIn is ClientsNamed for arguments without a "--".
 func ClientsIn(cmd *cobra.Command, args []string) []string {
 	switch cmd.Name() {
-	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status": // any number of names
+	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status", "snapshot", "diff":
+		// any number of names
 	case "ask", "serve", "trust", "set", "conformance-client", "add", "rename":
 		args = nil // something else
 	default:

@@ -58,7 +58,9 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 		return Choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
 	case "doctor report":
 		return completeReportFile
-	case "dev watch":
+	case "snapshot fail-on", "diff fail-on":
+		return Choices("breaking", "any", "none")
+	case "dev watch", "snapshot out", "snapshot check":
 		return orFile()
 	case "dev call":
 		return Tool(c.Tools)

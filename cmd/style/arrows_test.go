@@ -23,7 +23,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/doctor":  {"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
-		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
+		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/git", "pkg/rawjson", "pkg/words"},
 		"pkg/servers": {"pkg/servers/daemon", "pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
@@ -39,6 +39,7 @@ func arrows(t *testing.T) map[string][]string {
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
 		"pkg/contract":   {"pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},
+		"pkg/git":        {"pkg/config"},
 		"pkg/cmdline":    {"pkg/fault", "pkg/words"},
 		"pkg/procs":      {"pkg/cmdline"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
@@ -138,7 +139,7 @@ func owners() map[string][]string {
 	return map[string][]string{
 		"os.Exit": {"."},
 		// builtin: the system's volume; tui: the editor, the pager; auth: the browser
-		"os/exec":                               {"pkg/servers/daemon", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
+		"os/exec":                               {"pkg/servers/daemon", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/builtin", "pkg/git", "pkg/tui", "pkg/tui/result", "pkg/auth"},
 		"github.com/spf13/cobra":                {"cmd"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},

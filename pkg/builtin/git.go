@@ -5,32 +5,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	osexec "os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"toolx/pkg/config"
+	"toolx/pkg/git"
 )
 
 // gitFiles lists the files below folder that git tracks or does not ignore, as paths with slashes in the order of a
 // walk. A repository inside another one is listed as a folder. It fails outside of a repository and without git.
-//
-// The repository may be hostile, so no program from its config may run: no file system monitor, and no transport that
-// fetches what a partial clone lacks.
 func gitFiles(ctx context.Context, folder string, limit time.Duration) ([]string, error) {
-	const grace = time.Second
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	command := osexec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-C", folder,
-		"ls-files", "--cached", "--others", "--exclude-standard", "-z")
-	command.Env = slices.DeleteFunc(config.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "GIT_") // such as GIT_DIR, which a hook of git sets
-	})
-	command.Env = append(command.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
-	command.WaitDelay = grace
+	command := git.Command(ctx, folder, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
 	var listed listing
 	command.Stdout = &listed
 	if err := command.Run(); err != nil {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,7 +44,7 @@ func (c Change) Removed() bool { return c.Pointer == "" && c.Text == removed }
 func Compare(before, after *Snapshot) []Change {
 	all := []Change{}
 	if before.About != nil && after.About != nil {
-		all = compareAbout(before.About, after.About)
+		all = append(all, compareAbout(before.About, after.About)...)
 	}
 	for _, of := range lists() {
 		was, known := before.Lists[of.kind]
@@ -88,7 +89,7 @@ func compareServers(name string, before, after *Snapshot) Difference {
 	return d
 }
 
-// CompareDefinitions returns the changes of a list, sorted by name.
+// CompareDefinitions returns the changes of a list, sorted by name and then by effect, the worst first.
 func CompareDefinitions(kind Kind, before, after Definitions) []Change {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
@@ -104,6 +105,8 @@ func CompareDefinitions(kind Kind, before, after Definitions) []Change {
 		default:
 			c := comparison{kind: kind, name: name}
 			c.definitions(was, is)
+			worstFirst := func(a, b Change) int { return cmp.Compare(b.Effect, a.Effect) }
+			slices.SortStableFunc(c.list, worstFirst)
 			all = append(all, c.list...)
 		}
 	}

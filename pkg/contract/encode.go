@@ -71,8 +71,8 @@ const (
 
 func (a *About) members() map[string]any {
 	members := map[string]any{memberCapabilities: json.RawMessage("{}")}
-	if a.Capabilities != nil {
-		members[memberCapabilities] = a.Capabilities
+	if declared, err := rawjson.Decode(a.Capabilities); err == nil { // which sorts them
+		members[memberCapabilities] = declared
 	}
 	if a.Protocol != "" {
 		members[memberProtocol] = a.Protocol

@@ -38,6 +38,9 @@ func Wanted(name string) bool {
 	return isList || last < 2 && parts[last] == aboutFile
 }
 
+// ErrEmpty reports a folder without a snapshot.
+var ErrEmpty = errors.New("it has no snapshot (no " + aboutFile + ")")
+
 // FileError is an error about a file of a snapshot.
 type FileError struct {
 	File string
@@ -85,7 +88,7 @@ func Parse(where string, files Files) (Set, error) {
 		}
 	}
 	if len(set) == 0 {
-		return nil, &FileError{where, 0, errors.New("it has no snapshot (no " + aboutFile + ")")}
+		return nil, &FileError{where, 0, ErrEmpty}
 	}
 	return set, nil
 }

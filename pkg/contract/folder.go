@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 
+	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
 
@@ -143,6 +146,34 @@ func (s Set) WriteFolder(name string) error {
 	return nil
 }
 
+// WriteFile writes a set into one file, beside the other servers that it has.
+func (s Set) WriteFile(name string) error {
+	all := make(Set)
+	data, err := state.Read(name, MaxBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case rawjson.Get(data, "findings") != nil || !opens(rawjson.Get(data, "servers"), '{'):
+		return &FileError{name, 0, errors.New("it has more than snapshots, which would be lost")}
+	default:
+		if all, err = Parse(name, Files{"": data}); err != nil {
+			return err
+		}
+	}
+	maps.Copy(all, s)
+	text, err := all.Encode()
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return replace(root, filepath.Base(name), text)
+}
+
 // folders returns the folder of each server: the one that it has, or a new one.
 func (s Set) folders(name string, before Files) (map[string]string, error) {
 	folders, taken := make(map[string]string), make(map[string]bool)
@@ -167,6 +198,19 @@ func (s Set) folders(name string, before Files) (map[string]string, error) {
 	return folders, nil
 }
 
+// replace writes a file in one step: a reader sees the old file or the new one.
+func replace(root *os.Root, name string, data []byte) error {
+	temporary := name + ".new"
+	err := root.WriteFile(temporary, data, 0o644)
+	if err == nil {
+		err = root.Rename(temporary, name)
+	}
+	if err != nil {
+		_ = root.Remove(temporary)
+	}
+	return err
+}
+
 // writeServer replaces the files of one server.
 func writeServer(root *os.Root, folder string, files, before Files) error {
 	for name, data := range files {
@@ -177,14 +221,8 @@ func writeServer(root *os.Root, folder string, files, before Files) error {
 		if err := root.MkdirAll(path.Dir(file), 0o755); err != nil {
 			return err
 		}
-		// A reader sees the old file or the new one.
-		temporary := file + ".new"
-		err := root.WriteFile(temporary, data, 0o644)
-		if err == nil {
-			err = root.Rename(temporary, file)
-		}
-		if err != nil {
-			return errors.Join(err, root.Remove(temporary))
+		if err := replace(root, file, data); err != nil {
+			return err
 		}
 	}
 	for file := range before {
