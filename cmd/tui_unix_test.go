@@ -230,7 +230,7 @@ func TestTUITellsWhatIsNotLogged(t *testing.T) {
 	w.press("ctrl+r")
 	w.await("result  [#1")
 	w.press("4", "]", "]", "]")
-	w.await("[log]", "toolx: calls are not logged")
+	w.await("[log]", "◇ calls are not logged")
 	w.press("ctrl+c")
 	w.end(0)
 }

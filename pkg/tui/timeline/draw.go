@@ -135,15 +135,9 @@ func (l *look) cells(r *row, c choice, width int) (sign, what, right string) {
 			right = exec.Bytes(int64(r.size))
 		}
 		return theme.Paint(pane.Dim, theme.Glyphs.Vertical), text(), right
-	case kindLife:
-		return theme.Paint(levelRole(r.level), theme.Signs("◇")), theme.Paint(levelRole(r.level), text()), ""
 	}
-	return l.level(r.level), "toolx: " + text(), ""
-}
-
-// level returns the sign of a log message.
-func (l *look) level(level string) string {
-	return l.theme.Paint(levelRole(level), l.theme.Glyphs.Bullet)
+	role := levelRole(r.level)
+	return theme.Paint(role, theme.Signs("◇")), theme.Paint(role, text()), ""
 }
 
 func (l *look) messageCells(r *row, c choice, width int) (sign, what, right string) {
@@ -157,7 +151,7 @@ func (l *look) messageCells(r *row, c choice, width int) (sign, what, right stri
 	case m.failed:
 		what = theme.Paint(pane.Bad, what)
 	case m.level != "":
-		sign = l.level(m.level)
+		sign = theme.Paint(levelRole(m.level), theme.Glyphs.Bullet)
 		what = theme.Paint(levelRole(m.level), l.safe(m.level, 20)) + " " + what
 	}
 	if m.of != "" && width >= widthOfSize {

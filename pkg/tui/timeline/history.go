@@ -141,8 +141,8 @@ func (t *Timeline) callKeys() []pane.Binding {
 		incomplete = "some arguments of this call were not kept"
 	}
 	return []pane.Binding{
-		{Keys: []string{"r"}, Help: "call again", Off: none, Do: func() tea.Cmd { return t.again(r) }},
-		{Keys: []string{"enter"}, Help: "fill the form with its arguments", Off: none, Do: func() tea.Cmd { return t.edit(r) }},
+		{Keys: []string{"r"}, Help: "call again", Off: none, Do: func() tea.Cmd { return again(r) }},
+		{Keys: []string{"enter"}, Help: "fill the form with its arguments", Off: none, Do: func() tea.Cmd { return edit(r) }},
 		{Keys: []string{"space"}, Help: "show the arguments", Off: none, Do: pane.Do(t.openRow)},
 		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: func() tea.Cmd {
 			return func() tea.Msg { return CommandMsg{r.request()} } // with the same values masked as in the log
@@ -152,15 +152,14 @@ func (t *Timeline) callKeys() []pane.Binding {
 
 // again asks to repeat a call. If some of its arguments are missing, the form is filled in instead: a mask is never
 // sent.
-func (t *Timeline) again(r *row) tea.Cmd {
+func again(r *row) tea.Cmd {
 	if r.call.cut || r.call.hidden {
-		return t.edit(r)
+		return edit(r)
 	}
-	t.told = ""
 	return func() tea.Msg { return RerunMsg{r.request()} }
 }
 
-func (t *Timeline) edit(r *row) tea.Cmd {
+func edit(r *row) tea.Cmd {
 	msg := EditMsg{Request: r.request()}
 	switch {
 	case r.call.cut:
@@ -169,7 +168,6 @@ func (t *Timeline) edit(r *row) tea.Cmd {
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"
 	}
-	t.told = msg.Note
 	return func() tea.Msg { return msg }
 }
 

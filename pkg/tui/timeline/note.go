@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -12,16 +11,16 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// note adds a row in toolx's words: about a process, a connection, or a refused request.
+// note adds a row in toolx's words: about a process or a connection, or a notice.
 func (s *store) note(event exec.Event) {
-	life := func(head wire.Head, level, text string) {
-		s.record(&row{kind: kindLife, level: level}, head, text, maxText)
+	add := func(head wire.Head, level, text string) {
+		s.record(&row{kind: kindNote, level: level}, head, text, maxText)
 	}
 	switch e := event.(type) {
 	case wire.ProcessStarted:
 		s.endPeer(e.Server)
 		s.peers[e.Server] = newPeer(e.Command, e.Cwd)
-		life(e.Head, "info", fmt.Sprintf("process %d started", e.PID))
+		add(e.Head, "info", fmt.Sprintf("process %d started", e.PID))
 	case wire.ProcessExited:
 		s.endPeer(e.Server)
 		level := "error"
@@ -32,31 +31,21 @@ func (s *store) note(event exec.Event) {
 		if e.Forced != "" {
 			text += ", forced by " + e.Forced
 		}
-		life(e.Head, level, text)
+		add(e.Head, level, text)
 	case protocol.SessionLost:
 		s.endPeer(e.Server)
-		life(e.Head, "error", e.Why.Error())
+		add(e.Head, "error", e.Why.Error())
 	case servers.Retry:
 		s.endPeer(e.Server)
 		wait := pane.Duration(e.Delay)
-		life(e.Head, "warning", fmt.Sprintf("attempt %d of %d failed, next in %s: %v", e.Attempt, e.Of, wait, e.Err))
+		add(e.Head, "warning", fmt.Sprintf("attempt %d of %d failed, next in %s: %v", e.Attempt, e.Of, wait, e.Err))
 	case servers.Connected:
-		life(e.Head, "info", "connected, protocol "+e.Protocol)
+		add(e.Head, "info", "connected, protocol "+e.Protocol)
 	case servers.ConnectFailed:
 		s.endPeer(e.Server)
-		life(e.Head, "error", fmt.Sprintf("given up: %v", e.Err))
-	case wire.ServerRequest:
-		if !e.Answered {
-			why := "toolx does not support it"
-			if e.Busy {
-				why = "too many are waiting for an answer"
-			}
-			text := "request " + cutText(e.Method, maxName) + " refused: " + why
-			s.record(&row{kind: kindNote, level: "warning"}, e.Head, text, maxText)
-		}
+		add(e.Head, "error", fmt.Sprintf("given up: %v", e.Err))
 	case exec.Notice:
-		head := wire.Head{At: e.At, Server: e.Server}
-		s.record(&row{kind: kindNote, level: levelName(e.Level)}, head, noticeText(e), maxText)
+		add(wire.Head{At: e.At, Server: e.Server}, strings.ToLower(e.Level.String()), noticeText(e))
 	}
 }
 
@@ -69,25 +58,12 @@ func noticeText(e exec.Notice) string {
 	return text.String()
 }
 
-// levelName returns MCP's name of a level.
-func levelName(level slog.Level) string {
-	switch {
-	case level >= slog.LevelError:
-		return "error"
-	case level >= slog.LevelWarn:
-		return "warning"
-	case level >= slog.LevelInfo:
-		return "info"
-	}
-	return "debug"
-}
-
 // levelRole returns the role of a level (RFC 5424, as in MCP).
 func levelRole(level string) pane.Role {
 	switch level {
 	case "emergency", "alert", "critical", "error":
 		return pane.Bad
-	case "warning":
+	case "warning", "warn":
 		return pane.Warn
 	}
 	return pane.Dim

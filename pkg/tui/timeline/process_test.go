@@ -95,7 +95,7 @@ func TestRealServers(t *testing.T) {
 			if n := len(w.rows.peers["fake"].requests[true]); n > 0 {
 				t.Errorf("%d requests wait:\n%s", n, frame)
 			}
-			lines, calls := w.rows.ring(shelf{"fake", streamLife}).count, w.rows.calls().count
+			lines, calls := w.rows.ring(shelf{"fake", streamNotes}).count, w.rows.calls().count
 			if lines == 0 || calls != 1 {
 				t.Errorf("%d events of the process, %d calls", lines, calls)
 			}

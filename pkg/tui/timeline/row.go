@@ -1,19 +1,18 @@
 package timeline
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
-	"net/http"
 	"os"
-	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
-	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -46,8 +45,7 @@ const (
 	kindOdd             // a remark about the previous message
 	kindExchange        // over HTTP
 	kindStderr
-	kindNote // of toolx
-	kindLife // of a process or a session
+	kindNote // in toolx's words
 	kindCall // that has ended
 )
 
@@ -60,8 +58,8 @@ func (r *row) stream() stream {
 		}
 	case kindStderr:
 		return streamStderr
-	case kindNote, kindLife:
-		return streamLife
+	case kindNote:
+		return streamNotes
 	case kindCall:
 		return streamCalls
 	}
@@ -127,8 +125,9 @@ func (s *store) take(event exec.Event) {
 	case wire.OddFrame:
 		s.record(&row{kind: kindOdd, odd: &e}, e.Head, string(e.Bytes), maxText)
 	case wire.HTTPExchange:
-		text := exchangeText(&e) + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)
-		s.record(&row{kind: kindExchange, exchange: &e}, e.Head, text, maxText)
+		var line bytes.Buffer
+		_ = render.TraceLines{Out: &line, Text: strings.Clone, JSON: bytes.Clone}.Write(e)
+		s.record(&row{kind: kindExchange, exchange: &e}, e.Head, string(rawjson.Get(line.Bytes(), "http")), maxText)
 	case exec.CallFinished:
 		if e.Result != nil {
 			s.called(recordOfCall(e))
@@ -241,18 +240,4 @@ func exchangeText(e *wire.HTTPExchange) string {
 		words = append(words, e.Err.Error())
 	}
 	return strings.Join(words, " ")
-}
-
-// headerLines writes headers in the order of their names, with secrets masked by name.
-func headerLines(prefix string, headers http.Header) string {
-	var lines strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		for _, value := range headers[name] {
-			if mask.Name(name) {
-				value = mask.Mask
-			}
-			fmt.Fprintf(&lines, "%s%s: %s\n", prefix, name, value)
-		}
-	}
-	return lines.String()
 }

@@ -45,8 +45,8 @@ func TestRows(t *testing.T) {
 		"log data":      {"log", []exec.Event{received(0, "zwave", `{"method":"notifications/message","params":{"level":"info","data":{"a":1}}}`)}, []string{`• info {"a":1}`}},
 		"list changed":  {"log", []exec.Event{received(0, "zwave", `{"method":"notifications/tools/list_changed"}`)}, []string{"◀ notifications/tools/list_changed"}},
 		"server's ping": {"wire", []exec.Event{received(0, "zwave", `{"id":"x","method":"ping"}`), sent(1, "zwave", `{"id":"x","result":{}}`)}, []string{"◀ ping #1", "▶ result of ping #1"}},
-		"refused":       {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"• toolx: request roots/list refused"}},
-		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"• toolx: a tool is hidden"}},
+		"refused":       {"wire", []exec.Event{received(0, "zwave", `{"id":1,"method":"roots/list"}`), sent(1, "zwave", `{"id":1,"error":{"code":-32601,"message":"no roots"}}`)}, []string{"◀ roots/list #1", "▶ error -32601 no roots of roots/list #1", "✗ 1.0 ms"}},
+		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"◇ a tool is hidden"}},
 		"retry":         {"log", []exec.Event{servers.Retry{Head: wire.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, next in 1.0 s: no answer"}},
 		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"◇ given up: no answer"}},
 
@@ -211,7 +211,7 @@ func TestOpenExchange(t *testing.T) {
 	})
 	goTo(t, w, "wire")
 	press(w, "enter")
-	shows(t, w, "POST https://example.com/mcp 401 HTTP/1.1", "> Accept: text/html", "> Authorization: ***", `< Www-Authenticate: Bearer\x1b[2J`, "¬hunter22")
+	shows(t, w, "POST https://example.com/mcp 401 HTTP/1.1", `Accept: "text/html"`, `Authorization: "***"`, `Www-Authenticate: "Bearer\u001b[2J"`, "¬hunter22")
 }
 
 // Secrets are masked on the screen, in rows and in what is opened and copied.

@@ -59,9 +59,8 @@ type Timeline struct {
 	look
 	options Options
 	begun   time.Time
-	unread  error  // why calls of earlier runs are missing
-	told    string // about the last call that was to be repeated
-	dropped int    // events that were lost before Take
+	unread  error // why calls of earlier runs are missing
+	dropped int   // events that were lost before Take
 
 	subject *Subject // nil while nothing is selected
 	scope   scope
@@ -321,9 +320,7 @@ func (t *Timeline) rowKeys() []pane.Binding {
 	t.refresh()
 	none := pane.Off(len(t.view.hits) == 0, "there are no rows")
 	noSearch := pane.Off(t.search.Query == "", "no search yet; / starts one")
-	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
-		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-len(t.view.hits)) })},
-		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: pane.Do(func() { t.view.stopped = false })},
+	bindings := append(pane.Moves(t.view.move, max(1, t.height)), []pane.Binding{
 		{Keys: []string{"f"}, Help: "follow, or stop", Do: pane.Do(func() { t.view.stopped = !t.view.stopped })},
 		{Keys: []string{"enter", "space"}, Help: "open the row", Off: none, Do: pane.Do(t.openRow)},
 		{Keys: []string{"&"}, Help: "filter by text", Do: func() tea.Cmd { return t.typed.Start(t.typed.Query) }},
@@ -479,9 +476,7 @@ func (t *Timeline) lastLine(width int) string {
 		return line
 	}
 	var facts []string
-	if t.only == filterCalls && t.told != "" {
-		facts = append(facts, t.told)
-	} else if t.only == filterCalls && t.unread != nil {
+	if t.only == filterCalls && t.unread != nil {
 		facts = append(facts, t.safe("earlier calls cannot be read: "+t.unread.Error(), 100))
 	}
 	if n := t.rows.dropped(t.view.choice); n > 0 {

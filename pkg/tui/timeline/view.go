@@ -16,7 +16,7 @@ const (
 	streamWire   stream = 1 << iota // frames, and other lines of stdout
 	streamStderr                    //
 	streamLog                       // log messages and notifications, which are frames too
-	streamLife                      // of processes and sessions, and toolx's notices
+	streamNotes                     // about processes and sessions, and toolx's notices
 	streamCalls
 )
 
@@ -33,12 +33,12 @@ const (
 
 func filterNames() []string { return []string{"all", "wire", "stderr", "log", "calls"} }
 
-const showsMessages = streamWire | streamStderr | streamLog | streamLife
+const showsMessages = streamWire | streamStderr | streamLog | streamNotes
 
 // shows returns the streams that a filter shows.
 func (f filter) shows() stream {
 	return [...]stream{
-		showsMessages, streamWire | streamLog | streamLife, streamStderr | streamLife, streamLog | streamLife,
+		showsMessages, streamWire | streamLog | streamNotes, streamStderr | streamNotes, streamLog | streamNotes,
 		streamCalls,
 	}[f]
 }
