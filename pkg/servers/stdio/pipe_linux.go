@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readPipe and writePipe do what Read and Write of a pipe do. A pipe that os.Pipe has made is non-blocking, so neither
+// readPipe and WritePipe do what Read and Write of a pipe do. A pipe that os.Pipe has made is non-blocking, so neither
 // waits in the kernel, and Go's scheduler is not told of the system call: in an idle process that wakes another thread
 // first, which takes longer than a short message does. The end of a pipe, and every error, is left to package os.
 func readPipe(pipe *os.File, b []byte) (n int, err error) {
