@@ -163,10 +163,14 @@ func TestBrokenFilesAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := [][]byte{
-		nil, []byte("\n"), []byte("toolx-catalogue 1 5 00000000 0 00000000\n"),
-		[]byte("toolx-catalogue 1 -1 00000000 0 00000000\n{}"),
+		nil, []byte("\n"), []byte("toolx-catalogue 2 5 0000000000000000 0 0000000000000000\n"),
+		[]byte("toolx-catalogue 2 -1 0000000000000000 0 0000000000000000\n{}"),
 		bytes.Repeat([]byte("x"), 100), append(slices.Clone(whole), 'x'),
 	}
+	alike := slices.Clone(whole) // has the same length and the same sums of bytes, which simple checksums are
+	at := bytes.LastIndex(alike, []byte(`name`))
+	alike[at], alike[at+1], alike[at+2] = alike[at]+1, alike[at+1]-2, alike[at+2]+1
+	broken = append(broken, alike)
 	for cut := range whole {
 		broken = append(broken, whole[:cut])
 		flipped := slices.Clone(whole)
@@ -195,7 +199,7 @@ func TestHostileIndexes(t *testing.T) {
 		`{"lists":[{"kind":"tools","entries":[{"n":"a","b":9223372036854775807},{"n":"b","b":9223372036854775807}]}]}`,
 		`[]`, `{"lists":{}}`, `null x`,
 	} {
-		text := fmt.Appendf(nil, headFormat+"%s", len(index), sumOf([]byte(index)), 0, 0, index)
+		text := fmt.Appendf(nil, headFormat+"%s", len(index), sumOf([]byte(index)), 0, sumOf(nil), index)
 		if _, err := decode(bytes.NewReader(text), nil); err == nil {
 			t.Errorf("%s is read", index)
 		}

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/adler32"
 	"io"
 	"io/fs"
 	"os"
@@ -200,7 +201,7 @@ func (s Store) prune() {
 
 // A file has three parts: a line with the version, and the length and the checksum of each of the others; the index,
 // which is the Catalog as JSON; and the definitions, one after the other, in the order of the index.
-const headFormat = "toolx-catalogue 1 %d %08x %d %08x\n"
+const headFormat = "toolx-catalogue 2 %d %016x %d %016x\n"
 
 // maxHead is the size limit in bytes of the first line.
 const maxHead = 80
@@ -225,7 +226,7 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 	defer readers.Put(reader)
 	head, err := reader.ReadSlice('\n')
 	var indexSize, bodySize int
-	var indexSum, bodySum uint32
+	var indexSum, bodySum uint64
 	if err != nil || len(head) > maxHead {
 		return nil, errBroken
 	}
@@ -275,7 +276,7 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
 
 // part reads one part of a file.
-func part(in io.Reader, size int, sum uint32) ([]byte, error) {
+func part(in io.Reader, size int, sum uint64) ([]byte, error) {
 	if size < 0 || size > MaxFile {
 		return nil, errBroken
 	}
@@ -289,5 +290,9 @@ func part(in io.Reader, size int, sum uint32) ([]byte, error) {
 // errBroken reports a file that encode did not write.
 var errBroken = errors.New("not a catalogue")
 
-// sumOf returns a checksum that needs no table: making one takes as long as reading a file.
-func sumOf(text []byte) uint32 { return adler32.Checksum(text) }
+// sumOf returns the beginning of a strong hash: a file that was damaged, say with the blocks of an older one, must not
+// pass. It needs no table, which would take as long to make as a file to read.
+func sumOf(text []byte) uint64 {
+	sum := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(sum[:])
+}
