@@ -180,8 +180,8 @@ test-site: build ## build the web site, and test it in headless Chromium
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update
 
-pictures: ## redraw docs/pictures/ and the golden frames of the interface
-	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
+pictures: ## redraw docs/pictures/, the golden frames of the interface, and the keys in docs/tui.md
+	$(GO) test ./pkg/tui -run 'Pictures|Golden|KeyTable' -update
 
 screens: ## draw every screen in every theme into bin/screens, for review
 	$(GO) test ./pkg/tui -run Screens -screens $(CURDIR)/bin/screens

@@ -226,22 +226,12 @@ func TestPictures(t *testing.T) {
 	d.picture("call")
 	d.press("4", "]")
 	d.picture("wire")
-	d.press("1", "home")
-	for range 6 {
-		d.press("down")
-	}
-	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
-	d.press("2")
-	d.picture("narrow")
+	d.press("2", "ctrl+k", "text:dev")
+	d.picture("palette")
 
 	d = furnished(t)
 	d.m.theme.Change(looks()["dark"].theme())
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 28})
 	d.session()
 	d.picture("session")
-
-	d = library(t)
-	d.m.theme.Change(looks()["dark"].theme())
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
-	d.picture("prompt")
 }

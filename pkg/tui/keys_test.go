@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,5 +102,43 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 		if len(key) == 1 && (len(extra) > 1 || len(extra) == 1 && synonyms[key] != nil) {
 			t.Errorf("%s means %q, besides %q", key, extra, synonyms[key])
 		}
+	}
+}
+
+// keyTable returns the table of keys in docs/tui.md.
+func keyTable(t *testing.T) string {
+	d := house(t)
+	d.show("zwave__control_zwave_device")
+	d.press("text:Switch One", "tab", "space", "ctrl+r")
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
+	var out strings.Builder
+	out.WriteString("| key | action |\n| --- | --- |\n")
+	for _, b := range d.m.actions() {
+		fmt.Fprintf(&out, "| `%s` | %s |\n", strings.Join(b.Keys, "`, `"), b.Help)
+	}
+	return out.String()
+}
+
+// TestKeyTable compares the table of keys in docs/tui.md with the actions.
+func TestKeyTable(t *testing.T) {
+	const file, begin, end = "../../docs/tui.md", "<!-- keys -->\n\n", "\n<!-- end of keys -->"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(page), begin)
+	old, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("docs/tui.md has no place for the table of keys")
+	}
+	table := keyTable(t)
+	switch {
+	case old == table:
+	case *update:
+		if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the table of keys in docs/tui.md is stale: make pictures")
 	}
 }

@@ -122,8 +122,8 @@ func (p *palette) refresh() {
 		}
 		for _, section := range g.sections() {
 			for _, one := range section.items {
-				e := &entry{of: g.name(), name: one.label(), about: one.Description, item: one, recent: recent[one.Name]}
-				if e.recent > 0 {
+				e := &entry{of: g.name(), name: one.label(), about: one.Description, item: one}
+				if e.recent = recent[one.Name]; e.recent > 0 {
 					used = append(used, e)
 				} else {
 					others = append(others, e)
@@ -145,7 +145,8 @@ func (p *palette) calls() []*entry {
 		}
 		if len(list) < maxAgain && !slices.ContainsFunc(list, same) {
 			list = append(list, &entry{
-				kind: "again: ", of: c.item.Server, name: strings.TrimSpace(c.item.label() + " " + brief(c.arguments)),
+				kind: "again: ", of: c.item.Server,
+				name: strings.TrimSpace(c.item.label() + " " + brief(c.arguments)),
 				sign: p.theme.Paint(pane.Dim, p.theme.Glyphs.Again), item: c.item, again: c,
 			})
 		}
