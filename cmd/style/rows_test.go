@@ -17,8 +17,8 @@ func TestConstantsHaveRows(t *testing.T) {
 		rows     string // the files that must mention each
 		mention  string // how, with %s for its name
 	}{
-		{"pkg/servers/wire/event.go", `(?m)^\t(Class\w+) +Class = `, "pkg/doctor/checks/framing/verdict.go", `wire\.%s\b`},
-		{"pkg/servers/wire/event.go", `(?m)^\tClass\w+ +Class = "(.+?)"`, "docs/connections.md", "(?m)^\\|.*`%s`"},
+		{"pkg/servers/wire/classify.go", `(?m)^\t(Class\w+) +Class = `, "pkg/doctor/checks/framing/verdict.go", `wire\.%s\b`},
+		{"pkg/servers/wire/classify.go", `(?m)^\tClass\w+ +Class = "(.+?)"`, "docs/connections.md", "(?m)^\\|.*`%s`"},
 		{"pkg/config/clients.go", `(?m)^\t\tID: "(.+?)"`, "testdata/clients/read.golden", `(?m)^%s:`},
 		{"pkg/convert/formats.go", `(?m)^\t(\w+) +Format = `, "pkg/convert/format_*.go", `\b%s\b`},
 		{"pkg/tui/pane/theme.go", `(?m)^\t(\w+) +// [a-z]`, "pkg/tui/pane/theme.go", `\b%s(: |\] = )`},

@@ -7,12 +7,49 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
 )
+
+// Class says what is wrong with a line of stdout or with a message on it.
+type Class string
+
+// What can be wrong with a line. The first group are lines that are not one
+// JSON-RPC message each (MCP-1); toolx salvages the messages in them.
+const (
+	ClassText        Class = "text"         // not JSON at all
+	ClassNotObject   Class = "not-object"   // JSON, but no object
+	ClassNotRPC      Class = "not-rpc"      // an object that is no JSON-RPC message, such as a log record
+	ClassGlued       Class = "glued"        // a message with other bytes before or after it
+	ClassPretty      Class = "pretty"       // a message over several lines
+	ClassSplit       Class = "split"        // a message with a foreign line inside
+	ClassNoNewline   Class = "no-newline"   // a whole message without a newline at its end
+	ClassBroken      Class = "broken"       // begins like a message and is none
+	ClassTooLong     Class = "too-long"     // over the size limit; the rest is skipped
+	ClassBatch       Class = "batch"        // an array of messages
+	ClassBOM         Class = "bom"          // a byte order mark before the message
+	ClassInvalidUTF8 Class = "invalid-utf8" // a message with bytes that are not UTF-8
+	ClassControl     Class = "control"      // a message with control characters that are not escaped
+	ClassCRLF        Class = "crlf"         // harmless: the line ends in CR LF
+	ClassBlank       Class = "blank"        // harmless: an empty line
+
+	// The second group are messages that break JSON-RPC 2.0 or MCP.
+	ClassNoVersion         Class = "no-version"         // "jsonrpc" is missing or not "2.0"
+	ClassBadShape          Class = "bad-shape"          // no request, notification or reply; or a reply with both
+	ClassIDType            Class = "id-type"            // the id came back as another JSON type
+	ClassIDNull            Class = "id-null"            // a reply with a null id, or none
+	ClassNotificationReply Class = "notification-reply" // a reply to a notification, which has no id
+	ClassIDUnknown         Class = "id-unknown"         // a reply to a request that was never sent
+	ClassIDDuplicate       Class = "id-duplicate"       // a second reply to one request
+	ClassIDLate            Class = "id-late"            // a reply to a request that was cancelled
+)
+
+// Harmless reports whether every client tolerates lines of this class.
+func (c Class) Harmless() bool {
+	return c == ClassCRLF || c == ClassBlank || c == ClassIDLate
+}
 
 // Finding is what the classifier found on a line besides messages.
 type Finding struct {
@@ -390,130 +427,6 @@ func hasText(content []byte, found []located) bool {
 	return len(bytes.TrimSpace(content[at:])) > 0
 }
 
-// suspectOne buffers a message that is all of its line; what is not an answer is text.
-func (c *classifier) suspectOne(current Line, m Message) {
-	if !c.suspect(current, m.Raw, []located{{m, 0, len(m.Raw)}}) {
-		c.report(current, ClassText, 0, m.Raw, 0)
-	}
-}
-
-// suspect buffers the messages of a line that has text, or is part of a quote. It reports whether there is an answer
-// among them.
-func (c *classifier) suspect(current Line, content []byte, found []located) bool {
-	doubt := doubtfulLine{line: current, content: content}
-	for _, f := range found {
-		f.message.Quoted = true
-		switch f.message.Kind() {
-		case KindReply:
-			doubt.found = append(doubt.found, f)
-		case KindRequest:
-			if !hasID(c.asked, f.message.ID) {
-				doubt.asked = append(doubt.asked, f.message)
-			}
-		}
-	}
-	if len(doubt.found)+len(doubt.asked) > 0 {
-		c.doubts = append(c.doubts, doubt)
-	}
-	if len(c.doubts) > maxDoubts {
-		c.settle(c.doubts[:1])
-		c.doubts = c.doubts[1:]
-	}
-	return len(doubt.found) > 0
-}
-
-func hasID(ids []json.RawMessage, id json.RawMessage) bool {
-	return slices.ContainsFunc(ids, func(known json.RawMessage) bool { return bytes.Equal(known, id) })
-}
-
-// fromClient reports whether only a client sends such a message.
-func fromClient(found located) bool {
-	switch method := found.message.Method; {
-	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"),
-		method == "roots/list":
-		return false
-	case strings.HasPrefix(method, "notifications/"):
-		return method == "notifications/initialized" || method == "notifications/roots/list_changed"
-	}
-	return true
-}
-
-// doubtfulLine is a line of text and messages: they were written without a newline between them, or the line is a log
-// that quotes messages. What comes next decides: if the same message comes on a line of its own, the text is a log.
-// Otherwise the answers are taken, and the requests refused, when the time for that is up.
-type doubtfulLine struct {
-	line    Line
-	content []byte
-	found   []located // answers
-	asked   []Message // requests
-	waited  bool      // since settleDoubts was called last
-}
-
-// maxDoubts bounds how many doubts, and how many ids of answers taken from such lines, are kept.
-const maxDoubts = 64
-
-// settleDoubts takes the messages of lines that have been in doubt since its last call, and reports whether others are
-// left.
-func (c *classifier) settleDoubts() (left bool) {
-	n := 0
-	for n < len(c.doubts) && c.doubts[n].waited {
-		n++
-	}
-	c.settle(c.doubts[:n])
-	c.doubts = c.doubts[n:]
-	for i := range c.doubts {
-		c.doubts[i].waited = true
-	}
-	return len(c.doubts) > 0
-}
-
-// settle takes the messages of lines.
-func (c *classifier) settle(doubts []doubtfulLine) {
-	for _, d := range doubts {
-		for _, m := range d.asked {
-			if c.onRefused != nil {
-				c.onRefused(m)
-			}
-		}
-		if len(d.found) == 0 {
-			continue // it was reported as text
-		}
-		for _, f := range d.found {
-			c.taken = append(c.taken, f.message.ID)
-		}
-		c.taken = c.taken[max(0, len(c.taken)-maxDoubts):]
-		c.glues = true
-		c.deliverGlued(d.line, d.content, d.found)
-	}
-}
-
-// overrule drops a doubtful line whose answer has come on a line of its own, and doubtful requests that have.
-func (c *classifier) overrule(m Message) {
-	if m.Kind() == KindRequest {
-		c.asked = append(c.asked, m.ID)
-		c.asked = c.asked[max(0, len(c.asked)-maxDoubts):]
-		for i := range c.doubts {
-			c.doubts[i].asked = slices.DeleteFunc(c.doubts[i].asked, func(asked Message) bool {
-				return bytes.Equal(asked.ID, m.ID)
-			})
-		}
-	}
-	if m.Kind() != KindReply {
-		return
-	}
-	c.answersAlone = true
-	if hasID(c.taken, m.ID) {
-		c.glues = false
-	}
-	c.doubts = slices.DeleteFunc(c.doubts, func(d doubtfulLine) bool {
-		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.ID, m.ID) })
-		if quoted {
-			c.report(d.line, ClassText, 0, d.content, 0)
-		}
-		return quoted
-	})
-}
-
 // deliverGlued reports the foreign bytes of a line and passes on its messages.
 func (c *classifier) deliverGlued(current Line, content []byte, found []located) {
 	at := 0
@@ -616,13 +529,6 @@ func (c *classifier) end() {
 		}
 	}
 	c.doubts = nil
-}
-
-// takeDoubtful takes the messages of all lines in doubt.
-func (c *classifier) takeDoubtful() {
-	doubts := c.doubts
-	c.doubts = nil
-	c.settle(doubts)
 }
 
 // report makes a finding about a line.

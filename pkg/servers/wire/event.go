@@ -19,44 +19,6 @@ const (
 	PhaseShutdown Phase = "at shutdown"
 )
 
-// Class says what is wrong with a line of stdout or with a message on it.
-type Class string
-
-// What can be wrong with a line. The first group are lines that are not one
-// JSON-RPC message each (MCP-1); toolx salvages the messages in them.
-const (
-	ClassText        Class = "text"         // not JSON at all
-	ClassNotObject   Class = "not-object"   // JSON, but no object
-	ClassNotRPC      Class = "not-rpc"      // an object that is no JSON-RPC message, such as a log record
-	ClassGlued       Class = "glued"        // a message with other bytes before or after it
-	ClassPretty      Class = "pretty"       // a message over several lines
-	ClassSplit       Class = "split"        // a message with a foreign line inside
-	ClassNoNewline   Class = "no-newline"   // a whole message without a newline at its end
-	ClassBroken      Class = "broken"       // begins like a message and is none
-	ClassTooLong     Class = "too-long"     // over the size limit; the rest is skipped
-	ClassBatch       Class = "batch"        // an array of messages
-	ClassBOM         Class = "bom"          // a byte order mark before the message
-	ClassInvalidUTF8 Class = "invalid-utf8" // a message with bytes that are not UTF-8
-	ClassControl     Class = "control"      // a message with control characters that are not escaped
-	ClassCRLF        Class = "crlf"         // harmless: the line ends in CR LF
-	ClassBlank       Class = "blank"        // harmless: an empty line
-
-	// The second group are messages that break JSON-RPC 2.0 or MCP.
-	ClassNoVersion         Class = "no-version"         // "jsonrpc" is missing or not "2.0"
-	ClassBadShape          Class = "bad-shape"          // no request, notification or reply; or a reply with both
-	ClassIDType            Class = "id-type"            // the id came back as another JSON type
-	ClassIDNull            Class = "id-null"            // a reply with a null id, or none
-	ClassNotificationReply Class = "notification-reply" // a reply to a notification, which has no id
-	ClassIDUnknown         Class = "id-unknown"         // a reply to a request that was never sent
-	ClassIDDuplicate       Class = "id-duplicate"       // a second reply to one request
-	ClassIDLate            Class = "id-late"            // a reply to a request that was cancelled
-)
-
-// Harmless reports whether every client tolerates lines of this class.
-func (c Class) Harmless() bool {
-	return c == ClassCRLF || c == ClassBlank || c == ClassIDLate
-}
-
 // Event is an event about one server.
 type Event interface {
 	exec.Event
