@@ -55,7 +55,7 @@ func TestTUICopiesWhatRunsInANewShell(t *testing.T) {
 				}
 				return true
 			})
-			w.await("echo", "ctrl+r calls")
+			w.await("echo", "ctrl+r calls", "f1 help")
 			w.press("esc") // with the next key it would be alt
 			w.await("? help")
 			w.press("y")

@@ -121,13 +121,13 @@ func (m *model) openRow() {
 	m.setFocus(areaPage)
 }
 
-// enterRow does the most common action for the row under the cursor: it reads a resource, calls a tool without
-// parameters, or reads a failed list again.
+// enterRow does the most common action for the row under the cursor: it runs an item without parameters, or reads a
+// failed list again.
 func (m *model) enterRow() tea.Cmd {
 	switch at := m.tree.selected(); {
 	case at.failed():
 		return m.servers.readAgain(at.group.server.name, at.serverList.kind)
-	case at.item.kind == kindResource, m.page.takesNothing():
+	case m.page.takesNothing():
 		return m.run()
 	}
 	m.openRow()
@@ -169,7 +169,7 @@ func (m *model) resize(by int) {
 
 // toProblem goes to the field that prevents the call.
 func (m *model) toProblem() {
-	if m.page.item.fillable() && len(m.page.form.Problems()) > 0 {
+	if !m.page.item.none() && len(m.page.form.Problems()) > 0 {
 		m.page.show(tabForm)
 		m.setFocus(areaPage)
 		m.page.form.ToProblem()

@@ -78,7 +78,7 @@ func TestServerLists(t *testing.T) {
 	d.click("▾ templates")
 	d.click("▸ resources")
 	d.press("down")
-	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake · A text  [about] json",
+	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake · A text  [form] about json",
 		"test://text",
 		"text/plain", "ctrl+r reads A text")
 	d.press("left")

@@ -12,7 +12,7 @@ import (
 type forms struct {
 	*shared
 	typed map[itemKey]filled // of the item on the screen, and of others in which something was filled in
-	form  *form.Form         // on the screen; nil where the item has none
+	form  *form.Form         // on the screen; nil without an item
 	of    *call              // whose arguments the form shows; nil for what is typed
 	// calls returns the calls of an item.
 	calls func(item) []*call
@@ -28,7 +28,7 @@ type filled struct {
 
 // open shows what is typed for an item.
 func (f *forms) open(one item) {
-	if _, ok := f.typed[one.key()]; !ok && one.fillable() {
+	if _, ok := f.typed[one.key()]; !ok {
 		fresh := form.New(one.Tool, f.theme, f.now)
 		f.typed[one.key()] = filled{one, fresh, fresh.Draft()}
 	}

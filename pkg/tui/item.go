@@ -32,7 +32,7 @@ var kinds = [...]struct {
 	kindTool: {name: "tool", verb: "call", past: "called", request: "tools/call"},
 	kindResource: {
 		"resource", "read", "read", "resources/read", "resources/list",
-		(*protocol.Session).Resources, protocol.DescribeResource,
+		(*protocol.Session).Resources, describeResource,
 	},
 	kindTemplate: {
 		"template", "read", "read", "resources/read", "resources/templates/list",
@@ -95,5 +95,9 @@ func (i item) label() string {
 // resource reports whether the item is read by its URI: a resource, or a template of resources.
 func (i item) resource() bool { return i.kind == kindResource || i.kind == kindTemplate }
 
-// fillable reports whether the item has a form.
-func (i item) fillable() bool { return !i.none() && i.kind != kindResource }
+// describeResource describes a resource. It is read without arguments.
+func describeResource(server *config.Server, definition json.RawMessage) (*exec.Tool, bool) {
+	resource, ok := protocol.DescribeResource(server, definition)
+	resource.InputSchema = json.RawMessage(`{"type":"object","additionalProperties":false}`)
+	return resource, ok
+}

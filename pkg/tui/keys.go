@@ -49,7 +49,7 @@ func (m *model) actions() []pane.Binding {
 		row("Y", "copy as JSON-RPC request", noSubject, m.copy.request),
 		row("c", "copy the result", noResult, m.copy.result),
 		row("F", "save the call to a file", m.timeline.CannotSave(), save),
-		row("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments),
+		row("e", "edit in $EDITOR", m.noItem(), m.editArguments),
 		m.calls.limitKey(m.page.item), m.restartKey(server), m.developers.key(server), m.config.addKey(),
 	}, m.subscribeKey(), []pane.Binding{
 		{
@@ -76,8 +76,7 @@ func (m *model) runKey() pane.Binding {
 		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Fix: m.toProblem, Do: m.run,
 		Typing: true,
 	}
-	reads := m.page.item.kind == kindResource && m.page.runnable()
-	if m.focus == areaPage && !m.page.item.none() && (reads || m.page.ends()) {
+	if m.focus == areaPage && m.page.ends() {
 		run.Keys = append(run.Keys, "enter")
 	}
 	return run

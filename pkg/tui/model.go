@@ -261,7 +261,7 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	}
 	m.showSelected()
 	m.page.tab = tabForm
-	if len(arguments) > 0 && wanted.fillable() {
+	if len(arguments) > 0 {
 		if err := m.page.form.SetArguments(arguments); err != nil {
 			m.notify(err.Error(), true)
 		}

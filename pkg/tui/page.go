@@ -3,7 +3,6 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,6 +23,7 @@ const (
 	tabForm pageTab = iota
 	tabAbout
 	tabJSON // the definition as a tree
+	tabs
 )
 
 // page is the pane in the centre: an item, a list of items, or a server.
@@ -82,9 +82,6 @@ func (p *page) renew(all []item) (changed bool) {
 		if shown && !bytes.Equal(p.item.Definition, one.Definition) {
 			p.definition = jsontree.New(one.Definition, p.theme)
 		}
-		if shown && !one.fillable() {
-			p.item = one
-		}
 		kept, ok := p.typed[one.key()]
 		if !ok || kept.item == one {
 			continue
@@ -118,22 +115,6 @@ func (p *page) showServer(s *server, of *serverList) {
 	p.item, p.server, p.serverList = item{}, s, of
 }
 
-// tabs returns the tabs of the item's page.
-func (p *page) tabs() []pageTab {
-	if p.item.kind == kindResource {
-		return []pageTab{tabAbout, tabJSON}
-	}
-	return []pageTab{tabForm, tabAbout, tabJSON}
-}
-
-// shown returns the tab on the screen: the one that was chosen, if the item has it.
-func (p *page) shown() pageTab {
-	if list := p.tabs(); !slices.Contains(list, p.tab) {
-		return list[0]
-	}
-	return p.tab
-}
-
 // arguments returns the arguments to run the item with, as a JSON object; for a resource it contains the URI.
 func (p *page) arguments() (json.RawMessage, error) {
 	if !p.item.resource() {
@@ -161,15 +142,12 @@ func (p *page) uri() (string, error) {
 func (p *page) setFocus(on bool) {
 	p.focus = on
 	if p.form != nil {
-		p.form.Focus(on && p.shown() == tabForm)
+		p.form.Focus(on && p.tab == tabForm)
 	}
 }
 
 // turn goes to the next tab of an item.
-func (p *page) turn() {
-	list := p.tabs()
-	p.show(list[(slices.Index(list, p.shown())+1)%len(list)])
-}
+func (p *page) turn() { p.show((p.tab + 1) % tabs) }
 
 // show goes to a tab of an item.
 func (p *page) show(wanted pageTab) {
@@ -182,9 +160,9 @@ func (p *page) inner() pane.Pane {
 	switch {
 	case p.item.none():
 		return nil
-	case p.shown() == tabForm:
+	case p.tab == tabForm:
 		return p.form
-	case p.shown() == tabJSON:
+	case p.tab == tabJSON:
 		return p.definition
 	}
 	return nil
@@ -194,7 +172,7 @@ func (p *page) inner() pane.Pane {
 func (p *page) editing() bool { return p.inner() != nil && p.inner().Editing() }
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
-	if click, ok := msg.(tea.MouseClickMsg); ok && p.shown() == tabForm {
+	if click, ok := msg.(tea.MouseClickMsg); ok && p.tab == tabForm {
 		click.Y -= p.above
 		if msg = click; click.Y < 0 {
 			return nil
@@ -210,26 +188,21 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 }
 
 func (p *page) bindings() []pane.Binding {
-	if inner := p.inner(); inner != nil {
-		return inner.Bindings()
+	inner := p.inner()
+	switch {
+	case inner == nil:
+		return p.list.ScrollKeys("space")
+	case p.ends(): // enter runs the item
+		return pane.Without(inner.Bindings(), []pane.Binding{{Keys: []string{"enter"}}})
 	}
-	return p.list.ScrollKeys("space")
+	return inner.Bindings()
 }
 
-// String returns the name of a tab.
-func (t pageTab) String() string { return [...]string{"form", "about", "json"}[t] }
-
-// tabNames returns the names of the tabs of the item's page.
-func (p *page) tabNames() []string {
-	var names []string
-	for _, one := range p.tabs() {
-		names = append(names, one.String())
-	}
-	return names
-}
+// tabNames returns the names of the tabs of an item's page.
+func tabNames() []string { return []string{"form", "about", "json"} }
 
 // tabHelp names the tabs of the page.
-func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
+func (p *page) tabHelp() string { return strings.Join(tabNames(), ", ") }
 
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
@@ -261,14 +234,13 @@ func (p *page) itemTitle(room int) (title string, spans []pane.Span) {
 		of = p.theme.Paint(pane.Dim, render.Safe(p.item.Server)+" "+p.theme.Glyphs.Dot+" ")
 	}
 	name := p.theme.Paint(pane.Strong, render.Safe(label)) + "  "
-	active := slices.Index(p.tabs(), p.shown())
-	tabs, spans := p.theme.Tabs(pane.Dim, p.tabNames(), active)
+	tabs, spans := p.theme.Tabs(pane.Dim, tabNames(), int(p.tab))
 	heading := of + name
 	if p.theme.Width(heading+tabs) > room {
 		heading = name
 	}
 	if p.theme.Width(heading+tabs) > room {
-		one := p.theme.Paint(pane.Strong, "["+p.shown().String()+"]")
+		one := p.theme.Paint(pane.Strong, "["+tabNames()[p.tab]+"]")
 		return p.theme.Cut(name, max(8, room-p.theme.Width(one))) + one, nil
 	}
 	left := p.theme.Width(heading)
@@ -282,7 +254,7 @@ func (p *page) itemTitle(room int) (title string, spans []pane.Span) {
 func (p *page) clickTitle(x, room int) {
 	_, spans := p.title(room)
 	if tab := pane.At(spans, x); tab >= 0 {
-		p.show(p.tabs()[tab])
+		p.show(pageTab(tab))
 	}
 }
 
@@ -300,7 +272,7 @@ func (p *page) render(width, height int, foot []string) string {
 func (p *page) renderTab(width, height int) string {
 	p.above = 0
 	if inner := p.inner(); inner != nil {
-		if p.shown() != tabForm {
+		if p.tab != tabForm {
 			return inner.Render(width, height)
 		}
 		intro := p.introLines(width, height)
@@ -335,34 +307,32 @@ func (p *page) extent() pane.Extent {
 	return p.list.Extent()
 }
 
-// wants returns how many rows the page can use: for the form, and the explanation of a field. It is 0 if unknown.
-func (p *page) wants() int {
+// wants returns how many rows the page can use: for the form, the explanation of a field, and foot rows below. It is 0
+// if unknown.
+func (p *page) wants(foot int) int {
 	const few = 3 // below few fields there is no room to explain one
 	switch {
-	case !p.item.fillable() || p.shown() != tabForm || p.form.AsJSON():
+	case p.item.none() || p.tab != tabForm || p.form.AsJSON():
 		return 0
 	case p.form.Empty():
-		return 1
+		return 1 + foot
 	case p.form.Fields() < few:
-		return p.form.Fields()
+		return p.form.Fields() + foot
 	}
-	return p.form.Fields() + 1
+	return p.form.Fields() + 1 + foot
 }
 
-// runnable reports whether the item can be run from the tab on the screen: its form, or its
-// description if it has no form.
-func (p *page) runnable() bool {
-	return !p.item.none() && (p.shown() == tabForm || !p.item.fillable() && p.shown() == tabAbout)
-}
+// runnable reports whether the item can be run from the tab on the screen.
+func (p *page) runnable() bool { return !p.item.none() && p.tab == tabForm }
 
-// takesNothing reports whether the item is a tool or a prompt without parameters.
+// takesNothing reports whether the item has no parameters.
 func (p *page) takesNothing() bool {
-	return p.item.fillable() && p.item.kind != kindTemplate && p.form.Empty()
+	return !p.item.none() && p.item.kind != kindTemplate && p.form.Empty()
 }
 
-// ends reports whether enter in the form calls the tool, because nothing is left to fill in.
+// ends reports whether enter in the form runs the item, because nothing is left to fill in.
 func (p *page) ends() bool {
-	return p.item.fillable() && p.shown() == tabForm && p.cannotRun() == "" && p.form.AtEnd()
+	return p.runnable() && p.cannotRun() == "" && (p.form.AtEnd() || p.form.Empty())
 }
 
 // callLine returns the hint in the bottom border: how to run the item, or why that is impossible. It is empty if there
@@ -393,10 +363,8 @@ func (p *page) cannotRun() string {
 	if p.item.none() {
 		return "no tool is selected"
 	}
-	if p.item.fillable() {
-		if problems := p.form.Problems(); len(problems) > 0 {
-			return problems[0]
-		}
+	if problems := p.form.Problems(); len(problems) > 0 {
+		return problems[0]
 	}
 	if _, err := p.uri(); err != nil {
 		return err.Error()

@@ -347,7 +347,7 @@ func (p *palette) keys() []pane.Binding {
 	verb, call, noCall := e.verb, "call", "this is not a tool, a resource or a prompt"
 	if !e.item.none() {
 		verb, call, noCall = "open", e.item.kind.verb(), ""
-		if e.item.fillable() {
+		if e.item.kind != kindResource {
 			verb = "fill"
 		}
 	}

@@ -88,7 +88,7 @@ func (su *suggester) suggest(typing bool) tea.Cmd {
 // wanted returns what to complete now; ok is false if there is nothing.
 func (su *suggester) wanted() (wanted completion, ok bool) {
 	one := su.page.item
-	if one.kind != kindPrompt && one.kind != kindTemplate || su.page.shown() != tabForm {
+	if one.kind != kindPrompt && one.kind != kindTemplate || su.page.tab != tabForm {
 		return completion{}, false
 	}
 	if s := su.server(one.Server); s == nil || !s.completes || s.status != statusReady {

@@ -388,7 +388,7 @@ func (su *supervisor) resource(name, uri string) (item, bool) {
 	for _, s := range su.list {
 		if name == s.name+exec.Separator+uri && uri != "" {
 			definition := rawjson.Object([]rawjson.Member{rawjson.NewMember("uri", rawjson.Quote(uri))})
-			described, ok := protocol.DescribeResource(s.config, definition)
+			described, ok := describeResource(s.config, definition)
 			return item{Tool: described, kind: kindResource}, ok
 		}
 	}

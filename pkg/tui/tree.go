@@ -225,17 +225,16 @@ func (t *tree) reveal(wanted itemKey) bool {
 
 // enterHelp returns what enter does with the row under the cursor.
 func (t *tree) enterHelp() string {
-	switch at := t.selected(); {
+	at := t.selected()
+	switch {
 	case at.failed():
 		return "list the " + at.serverList.name() + " again"
 	case at.item.none():
 		return "open the group"
-	case at.item.fillable() && t.silent(at.item):
+	case t.silent(at.item):
 		return at.item.kind.verb() + " the " + at.item.kind.String()
-	case at.item.fillable():
-		return "fill in the " + at.item.kind.String()
 	}
-	return "read the resource"
+	return "fill in the " + at.item.kind.String()
 }
 
 // toggle opens or closes the group or list that the cursor is on or in.

@@ -76,7 +76,7 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching,
-		names: m.tree.wants(), form: m.page.wants(), timeline: m.timeline.Rows(), grown: m.grown,
+		names: m.tree.wants(), form: m.page.wants(len(m.foot(m.width))), timeline: m.timeline.Rows(), grown: m.grown,
 	})
 }
 

@@ -33,21 +33,25 @@ func (s *shared) heading(one item) string {
 // leastForm is how many lines a form needs below the description of its item.
 const leastForm = 8
 
-// introLines returns the lines above an item's form: title, badges and description. They take at most a third of the
-// height, and less if the form needs the room. It returns nothing if there is no description or no room.
+// introLines returns the lines above an item's form: title, badges and description. Above fields they take at most
+// a third of the height, and less if the form needs the room. It returns nothing if there is no description or no room.
 func (p *page) introLines(width, height int) []string {
 	whole := p.intro.Lines(p.theme, p.item, width, func() []string {
 		var lines []string
 		if heading := p.heading(p.item); heading != "" {
 			lines = append(lines, p.theme.Cut(heading, width))
 		}
+		lines = append(lines, p.resourceFacts(p.item, width)...)
 		if p.item.Description != "" {
 			lines = append(lines, markdown.Render(p.item.Description, width, p.theme)...)
 		}
 		return lines
 	})
-	need := max(leastForm, min(p.form.Lines(), height*2/3))
-	room := min(height/3, height-need) - 1 // for the empty line
+	need, share := max(leastForm, min(p.form.Lines(), height*2/3)), height/3
+	if p.form.Empty() {
+		need, share = 1, height
+	}
+	room := min(share, height-need) - 1 // for the empty line
 	if len(whole) == 0 || room <= 0 || p.form.AsJSON() {
 		return nil
 	}
