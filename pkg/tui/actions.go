@@ -134,9 +134,9 @@ func (m *model) enterRow() tea.Cmd {
 	return nil
 }
 
-func (m *model) toggleWatch() {
+func (m *model) toggleTimeline() {
 	m.watching = !m.watching
-	if !m.watching && m.focus == areaWatch {
+	if !m.watching && m.focus == areaTimeline {
 		m.setFocus(areaTree)
 	}
 }
@@ -156,11 +156,11 @@ func (m *model) resize(by int) {
 		switch {
 		case !l.panes[areaResult].empty():
 			a = areaResult
-		case l.panes[areaWatch].h > 1:
-			a = areaWatch
+		case l.panes[areaTimeline].h > 1:
+			a = areaTimeline
 		}
 	}
-	if a == areaTree || a == areaWatch && l.column() {
+	if a == areaTree || a == areaTimeline && l.column() {
 		m.grow(a, by*columns)
 		return
 	}
@@ -200,7 +200,7 @@ func (m *model) setFocus(to area) {
 	}
 	m.focused().setFocus(false)
 	m.focus = to
-	m.watching = m.watching || to == areaWatch
+	m.watching = m.watching || to == areaTimeline
 	m.focused().setFocus(true)
 }
 
@@ -221,7 +221,7 @@ func (m *model) moveFocus(by int) {
 	m.setFocus(to)
 }
 
-// back moves from a call's result or the watch pane to the tool, where letters become commands, and from there to the
+// back moves from a call's result or the timeline to the tool, where letters become commands, and from there to the
 // tree.
 func (m *model) back() {
 	switch {

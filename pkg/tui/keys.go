@@ -56,7 +56,7 @@ func (m *model) actions() []pane.Binding {
 			Keys: []string{"ctrl+t", "]"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Typing: true,
 			Do: pane.Do(m.page.turn),
 		},
-		row("W", "show or hide the timeline", "", pane.Do(m.toggleWatch)),
+		row("W", "show or hide the timeline", "", pane.Do(m.toggleTimeline)),
 		row("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) })),
 		row("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) })),
 		row("z", "zoom this pane, or restore it", "", pane.Do(func() { m.zoomed = !m.zoomed })),

@@ -18,7 +18,7 @@ const (
 	areaTree area = iota
 	areaPage
 	areaResult
-	areaWatch
+	areaTimeline
 	areas
 )
 
@@ -48,15 +48,15 @@ type arrangement struct {
 	focus    area
 	zoomed   bool // the pane with focus has the whole screen
 	result   bool // there is a result to show
-	watch    bool // the user wants to see the watch pane
+	watch    bool // the user wants to see the timeline
 	names    int  // how many columns the tree can use
 	form     int  // how many rows the page can use; 0 if unknown
-	timeline int  // how many rows the watch pane can use
+	timeline int  // how many rows the timeline can use
 	grown    sizes
 }
 
 // sizes are how many cells each pane is larger than its default size: the tree in width, the result in height, the
-// watch pane in whichever differs. The page gets the rest.
+// timeline in whichever differs. The page gets the rest.
 type sizes [areas]int
 
 // layout is the position of each pane, with its border. A pane of one row is folded: only its title is visible. The
@@ -104,26 +104,26 @@ func arrange(width, height int, a arrangement) layout {
 	switch {
 	case !a.watch:
 	case width < wideWidth:
-		right, l.panes[areaWatch] = right.cutTop(right.h - l.timeline(body.h, a))
+		right, l.panes[areaTimeline] = right.cutTop(right.h - l.timeline(body.h, a))
 	default:
-		column := l.size(areaWatch, right.w*45/100, leastWidth, right.w-leastWidth)
-		right, l.panes[areaWatch] = right.cutLeft(right.w - column)
+		column := l.size(areaTimeline, right.w*45/100, leastWidth, right.w-leastWidth)
+		right, l.panes[areaTimeline] = right.cutLeft(right.w - column)
 	}
 	l.stack(right, a)
 	return l
 }
 
-// timeline returns the height of the watch pane below the others: that of its content, up to its share, which is larger
+// timeline returns the height of the timeline below the others: that of its content, up to its share, which is larger
 // while it has the focus.
 func (l *layout) timeline(height int, a arrangement) int {
 	share := height * 3 / 10
 	switch {
-	case a.focus == areaWatch:
+	case a.focus == areaTimeline:
 		share = height * 6 / 10
 	case a.timeline == 0 || share < leastHeight+1:
 		return 1
 	}
-	return l.size(areaWatch, min(a.timeline+2, share), leastHeight, height-leastHeight)
+	return l.size(areaTimeline, min(a.timeline+2, share), leastHeight, height-leastHeight)
 }
 
 // stack puts the result below the page, which gets the rows that it can use, up to its share. If there is room for only
@@ -148,12 +148,12 @@ func (l *layout) stack(r rect, a arrangement) {
 	l.panes[areaPage], l.panes[areaResult] = r.cutTop(r.h - result)
 }
 
-// column reports whether the watch pane is a column, beside the others.
-func (l *layout) column() bool { return l.panes[areaWatch].y == l.panes[areaTree].y }
+// column reports whether the timeline is a column, beside the others.
+func (l *layout) column() bool { return l.panes[areaTimeline].y == l.panes[areaTree].y }
 
 // borderAt returns the pane whose size a border at a place sets; areas if there is none.
 func (l *layout) borderAt(x, y int) area {
-	tree, page, result, watch := l.panes[areaTree], l.panes[areaPage], l.panes[areaResult], l.panes[areaWatch]
+	tree, page, result, watch := l.panes[areaTree], l.panes[areaPage], l.panes[areaResult], l.panes[areaTimeline]
 	on := func(r rect) bool { return r.contains(x, y) }
 	switch {
 	case !l.tabs.empty() || tree.empty():
@@ -162,7 +162,7 @@ func (l *layout) borderAt(x, y int) area {
 	case on(result) && y == result.y && !page.empty():
 		return areaResult
 	case on(watch) && (l.column() && x == watch.x || !l.column() && y == watch.y && watch.h > 1):
-		return areaWatch
+		return areaTimeline
 	}
 	return areas
 }
@@ -174,7 +174,7 @@ func (l *layout) beyond(a area, x, y int) int {
 	switch {
 	case a == areaTree:
 		return x - (r.x + r.w - 1)
-	case a == areaWatch && l.column():
+	case a == areaTimeline && l.column():
 		return r.x - x
 	}
 	return r.y - y

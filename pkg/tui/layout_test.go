@@ -29,7 +29,7 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 				if focus == areaResult {
 					flags.result = true
 				}
-				if focus == areaWatch {
+				if focus == areaTimeline {
 					flags.watch = true
 				}
 				checkLayout(t, size[0], size[1], flags)
@@ -43,7 +43,7 @@ func checkLayout(t *testing.T, width, height int, a arrangement) {
 	l := arrange(width, height, a)
 	covered := make([]int, width*height)
 	for i, r := range append(l.panes[:], l.header, l.tabs, l.status) {
-		folded := area(i) == areaWatch && a.focus != areaWatch && r.h == 1
+		folded := area(i) == areaTimeline && a.focus != areaTimeline && r.h == 1
 		if i < int(areas) && !r.empty() && !folded && (r.w < 3 || r.h < 3) {
 			t.Errorf("%dx%d %+v: %s has no room within its border: %+v", width, height, a, area(i), r)
 		}

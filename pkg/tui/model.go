@@ -38,7 +38,7 @@ type model struct {
 	zoomed        bool
 	grown         sizes
 	dragged       area // whose border the mouse moves, areas if it moves none
-	watching      bool // the user wants to see the watch pane
+	watching      bool // the user wants to see the timeline
 	ticking       bool
 
 	tree     *tree
@@ -108,10 +108,10 @@ func newModel(ctx context.Context, options Options) *model {
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
 	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
 	m.parts = [areas]part{
-		areaTree:   {m.treeKeys, m.updateTree, func() bool { return false }, func(on bool) { m.tree.focus = on }},
-		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
-		areaResult: {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
-		areaWatch:  partOf(m.timeline),
+		areaTree:     {m.treeKeys, m.updateTree, func() bool { return false }, func(on bool) { m.tree.focus = on }},
+		areaPage:     {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
+		areaResult:   {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
+		areaTimeline: partOf(m.timeline),
 	}
 	m.addGroups()
 	m.focused().setFocus(true)

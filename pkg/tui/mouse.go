@@ -105,7 +105,7 @@ func (m *model) clickTab(x int) {
 // clickTitle goes to the tab at a column of the title of a pane.
 func (m *model) clickTitle(a area, x, room int) {
 	switch a {
-	case areaWatch:
+	case areaTimeline:
 		m.timeline.ClickTitle(x, room)
 	case areaPage:
 		m.page.clickTitle(x, room)

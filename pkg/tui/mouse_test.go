@@ -52,7 +52,7 @@ func TestClickTabs(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 40})
 	for _, tab := range []string{"wire", "stderr", "log", "calls"} {
 		d.click(tab)
-		if d.m.focus != areaWatch {
+		if d.m.focus != areaTimeline {
 			t.Errorf("a click on %s gives the focus to %s", tab, d.m.focus)
 		}
 		d.shows("[" + strings.TrimRight(tab, " ─") + "]")

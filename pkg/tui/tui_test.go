@@ -190,7 +190,7 @@ func TestDestructiveAgain(t *testing.T) {
 		d.send(timeline.RerunMsg{Request: timeline.Request{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)}})
 		d.shows("call wipe?", "all")
 		d.press(no)
-		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.calls.shown != nil {
+		if d.m.dialog != nil || d.m.focus != areaTimeline || d.m.calls.shown != nil {
 			t.Errorf("%s leads to pane %s", no, d.m.focus)
 		}
 	}
