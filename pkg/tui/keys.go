@@ -141,6 +141,9 @@ func (m *model) hints() []pane.Binding {
 	for _, key := range keys {
 		binding := pane.Find(all, key)
 		same := func(hint pane.Binding) bool { return hint.Help == binding.Help }
+		if binding != nil && len(key) == 1 && m.focused().editing() { // it is text
+			key = binding.Keys[max(0, slices.IndexFunc(binding.Keys, func(key string) bool { return len(key) > 1 }))]
+		}
 		if binding != nil && binding.Off == "" && !slices.ContainsFunc(hints, same) {
 			shown := *binding
 			shown.Keys = []string{key}

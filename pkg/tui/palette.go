@@ -451,7 +451,6 @@ func (p *palette) render(width, height int) (box string, x, y int) {
 	for i := from; i < to; i++ {
 		line := p.line(p.found[i], min(column, inside*6/10), inside)
 		if i == p.list.Cursor {
-			line = p.theme.Paint(pane.Accent, p.theme.Glyphs.Pointer) + strings.TrimPrefix(line, " ")
 			line = p.theme.UnderCursor(line, true, inside)
 		}
 		lines = append(lines, line)

@@ -358,6 +358,7 @@ func TestScreens(t *testing.T) {
 					d.server("zwave")
 				}
 				scene(d)
+				d.send(tea.WindowSizeMsg{Width: d.m.width, Height: d.m.height}) // what follows the selection is updated
 				d.look(name+"-"+kind, look)
 			})
 		}

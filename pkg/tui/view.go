@@ -54,7 +54,7 @@ func (m *model) screen() string {
 func backdrop(theme *pane.Theme, screen string) string {
 	lines := strings.Split(ansi.Strip(screen), "\n")
 	for i, line := range lines {
-		lines[i] = theme.Paint(pane.Dim, line)
+		lines[i] = theme.Paint(pane.Behind, line)
 	}
 	return strings.Join(lines, "\n")
 }

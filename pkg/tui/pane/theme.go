@@ -22,6 +22,7 @@ const (
 	Tinted        // the row under the cursor in another pane
 	Inverse       // a text cursor, a chosen button, the match that was found last
 	Found         // matches of a pattern
+	Behind        // the screen behind a dialog
 )
 
 // Theme holds the styles of roles on one terminal. A Theme without colour uses only bold, faint, underline and
@@ -80,7 +81,6 @@ type Glyphs struct {
 	Filled, Hollow string // of a progress bar
 	Left, Right    string // arrows
 	Prompt, Again  string // ahead of text to type, and beside a call to repeat
-	Pointer        string // ahead of the selected row of the palette
 }
 
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
@@ -167,7 +167,7 @@ func unicodeGlyphs() Glyphs {
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"}, Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
-		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳", Pointer: "▌",
+		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳",
 	}
 }
 
@@ -178,7 +178,7 @@ func asciiGlyphs() Glyphs {
 		Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"}, Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
-		Filled:  "#", Hollow: ".", Left: "<-", Right: "->", Prompt: ">", Again: "@", Pointer: ">",
+		Filled:  "#", Hollow: ".", Left: "<-", Right: "->", Prompt: ">", Again: "@",
 	}
 }
 
@@ -186,7 +186,8 @@ func plainStyles() map[Role]lipgloss.Style {
 	style := lipgloss.NewStyle()
 	bold := style.Bold(true)
 	return map[Role]lipgloss.Style{
-		Dim: style.Faint(true), Strong: bold, Accent: bold, Bad: bold, Found: bold.Underline(true),
+		Dim: style.Faint(true), Behind: style.Faint(true),
+		Strong: bold, Accent: bold, Bad: bold, Found: bold.Underline(true),
 		Selected: style.Reverse(true), Tinted: style.Underline(true), Inverse: style.Reverse(true),
 	}
 }
@@ -205,7 +206,7 @@ func coloredStyles(p palette) map[Role]lipgloss.Style {
 	styles[Found] = ink(p.accent).Bold(true).Underline(true)
 	styles[Selected] = ink(p.onBar).Background(lipgloss.Color(p.bar))
 	if p.dim != "" {
-		styles[Dim] = ink(p.dim)
+		styles[Dim], styles[Behind] = ink(p.dim), ink(p.dim).Faint(true)
 		styles[Tinted] = ink(p.onTint).Background(lipgloss.Color(p.tint))
 	}
 	return styles
