@@ -67,11 +67,11 @@ func MisplacedAs(word string) misplaced {
 }
 
 // launchless reports whether a verb takes a server's command after --, and the command line has neither a command nor
-// an address. The words of a question are exempt.
+// an address. The words of a question and the sides of a diff are exempt.
 func (c *Corrector) launchless(cmd *cobra.Command) bool {
 	given := func(arg string) bool { return arg == "--" || arg == "--url" || strings.HasPrefix(arg, "--url=") }
 	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(c.Line.Args, given) &&
-		!strings.Contains(cmd.Use, "QUESTION")
+		!strings.Contains(cmd.Use, "QUESTION") && !strings.Contains(cmd.Use, "BEFORE")
 }
 
 // FromToolCall is the flag that makes the first argument of call a file.

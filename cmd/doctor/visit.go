@@ -205,6 +205,10 @@ func (v *visit) readBaseline() error {
 		return exit.Usage(err)
 	}
 	v.baseline = baseline
+	if file := v.options.baseline; len(baseline.Tools) > 0 && v.options.writeBaseline == "" {
+		v.tools.Out.Say("%s has tools in the form of an earlier version; to update it: %s", render.Safe(file),
+			render.Safe(exec.ShellLine("toolx", "doctor", "--baseline", file, "--write-baseline", file)))
+	}
 	return nil
 }
 
@@ -227,7 +231,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 		doing(what)
 	}
 	if v.baseline != nil {
-		options.Pinned = v.baseline.Tools
+		options.Pinned = v.baseline.Pins()
 	}
 	began := time.Now()
 	fleet := doctor.Examine(ctx, v.config, v.servers, options)
@@ -271,7 +275,7 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 		return exit.Usage(err)
 	}
 	tools := 0
-	for _, pins := range written.Tools {
+	for _, pins := range written.Pins() {
 		tools += len(pins)
 	}
 	v.tools.Out.Say("%s: %s and %s; add a reason to each finding",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
@@ -24,9 +25,12 @@ import (
 // Baseline is a file, YAML or JSON, with accepted findings and their reasons, and with reviewed tool definitions
 // (docs/doctor.md).
 type Baseline struct {
-	Schema   int           `json:"schema" yaml:"schema"`
-	Findings []Known       `json:"findings" yaml:"findings"`
-	Tools    evidence.Pins `json:"tools,omitempty" yaml:"tools,omitempty"`
+	Schema   int     `json:"schema" yaml:"schema"`
+	Findings []Known `json:"findings" yaml:"findings"`
+	// Servers pin the tools of servers, in the form of a snapshot.
+	Servers contract.Set `json:"servers,omitempty" yaml:"servers,omitempty"`
+	// Tools are the pins of a file of schema 2, in the form of that version.
+	Tools evidence.Pins `json:"tools,omitempty" yaml:"tools,omitempty"`
 	// File is the path that the user gave.
 	File string `json:"-" yaml:"-"`
 
@@ -92,7 +96,7 @@ func (e *BaselineError) Hint() string {
 var errOutdated = errors.New("this toolx knows")
 
 // baselineSchema counts incompatible changes of the file.
-const baselineSchema = 2
+const baselineSchema = 3
 
 // ReadBaseline reads a file, YAML or JSON by its content. The error is a *BaselineError.
 func ReadBaseline(name string) (*Baseline, error) {
@@ -134,7 +138,7 @@ func (b *Baseline) decode(data []byte) error {
 
 // check requires an id and a reason in each entry.
 func (b *Baseline) check() error {
-	if b.Schema != baselineSchema {
+	if b.Schema != baselineSchema && b.Schema != baselineSchema-1 {
 		return fmt.Errorf("schema is %d, and %w %d", b.Schema, errOutdated, baselineSchema)
 	}
 	for i, known := range b.Findings {
@@ -210,6 +214,18 @@ func (r *Report) updateStatus() {
 	}
 }
 
+// Pins returns the pinned tools, nil if there are none.
+func (b *Baseline) Pins() evidence.Pins {
+	if b.Servers == nil {
+		return b.Tools
+	}
+	pins := make(evidence.Pins)
+	for server, snapshot := range b.Servers {
+		pins[server] = snapshot.Lists[contract.Tool]
+	}
+	return pins
+}
+
 // entryFor returns an earlier entry that matches a finding, or a new one. A new one names the tool, but not the
 // evidence, which differs from run to run.
 func entryFor(finding check.Finding, earlier *Baseline, reason string) Known {
@@ -269,7 +285,7 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 func NewBaseline(
 	report *Report, fleet *evidence.Fleet, severity check.Severity, earlier *Baseline, reason string,
 ) *Baseline {
-	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Tools: make(evidence.Pins), repinned: true}
+	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Servers: make(contract.Set), repinned: true}
 	if earlier == nil {
 		earlier = &Baseline{}
 	}
@@ -283,15 +299,14 @@ func NewBaseline(
 		}
 	}
 	for _, e := range fleet.Servers {
-		pins := make(map[string]json.RawMessage)
+		var definitions []json.RawMessage
 		for _, tool := range listing.Read(e).Tools {
-			// Like the comparison, use the first of two tools with the same name.
-			if _, pinned := pins[tool.Name]; !pinned && tool.Name != "" {
-				pins[tool.Name] = listing.Contract(tool.Raw)
-			}
+			definitions = append(definitions, tool.Raw)
 		}
-		if len(listing.Read(e).Tools) > 0 {
-			b.Tools[e.Server.Name] = pins
+		if len(definitions) > 0 {
+			snapshot := &contract.Snapshot{}
+			snapshot.Add(contract.Tool, contract.NewDefinitions(contract.Tool, definitions))
+			b.Servers[e.Server.Name] = snapshot
 		}
 	}
 	return b

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -11,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/rawjson"
 )
 
 // judged is a report as Judge makes it, of two servers.
@@ -139,7 +140,9 @@ func TestBaselineRoundTrip(t *testing.T) {
 		file := filepath.Join(t.TempDir(), name)
 		earlier := &Baseline{Findings: []Known{{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"}}}
 		written := NewBaseline(judgedReport(), &evidence.Fleet{}, check.Warning, earlier, "not yet said")
-		written.Tools = evidence.Pins{"a": {"one": json.RawMessage(hostilePin)}}
+		snapshot := &contract.Snapshot{}
+		snapshot.Add(contract.Tool, contract.Definitions{"x: y": json.RawMessage(hostilePin)})
+		written.Servers = contract.Set{"a": snapshot}
 		if err := written.Write(file); err != nil {
 			t.Fatal(err)
 		}
@@ -150,16 +153,17 @@ func TestBaselineRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Known{
+		known := []Known{
 			{ID: "stdout-pollution", Server: "a", Reason: "not yet said"},
 			{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"},
 			{ID: "tool-name-chars", Server: "a", Tool: "two", Reason: "not yet said"},
 		}
-		var pin bytes.Buffer
-		if err := json.Compact(&pin, read.Tools["a"]["one"]); err != nil || pin.String() != hostilePin {
-			t.Errorf("%s has the pin %s, %v", name, &pin, err)
+		pin, err := rawjson.Decode(read.Pins()["a"]["x: y"])
+		want, wantErr := rawjson.Decode([]byte(hostilePin))
+		if err != nil || wantErr != nil || !reflect.DeepEqual(pin, want) {
+			t.Errorf("%s has the pin %v, %v", name, pin, err)
 		}
-		if !reflect.DeepEqual(read.Findings, want) {
+		if !reflect.DeepEqual(read.Findings, known) {
 			t.Errorf("%s came back as %+v", name, read)
 		}
 		report := judgedReport()
@@ -173,9 +177,13 @@ func TestBaselineRoundTrip(t *testing.T) {
 func TestBaselineMistakes(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "it is empty"},
-		{"schema: 1\n", "schema is 1, and this toolx knows 2"},
+		{"schema: 1\n", "schema is 1, and this toolx knows 3"},
 		{"schema: 2\ntools: {a: {b: 'v1,name:00'}}\n", "tools.a.b is not the JSON of a tool definition"},
 		{`{"schema":2,"tools":{"a":{"b":"v1,name:00"}}}`, "tools.a.b is not the JSON of a tool definition"},
+		{"schema: 3\nservers: {a: {tools: {b: 'v1,name:00'}}}\n", "servers.a.tools.b: not the JSON of a tool definition"},
+		{"schema: 3\nservers: {a: {tools: {b: '{\"name\":\"c\"}'}}}\n", `servers.a.tools.b: its name is "c"`},
+		{"schema: 3\nservers: {a: {command: {}}}\n", "servers.a.command is not part of a snapshot"},
+		{`{"schema":3,"servers":{"a":{"tools":{"b":"v1,name:00"}}}}`, `tool "b": not the JSON of a tool definition`},
 		{"schema: 2\nfindings: [{server: a, reason: x}]\n", "findings[0] has no id"},
 		{"schema: 2\nfindings: [{id: era}]\n", "findings[0] (era) has no reason"},
 		{"schema: 2\nfindings: [{id: era, resaon: x}]\n", "resaon"},
@@ -200,7 +208,7 @@ func TestBaselineMistakes(t *testing.T) {
 
 func FuzzReadBaseline(f *testing.F) {
 	f.Add("schema: 2\nfindings: [{id: era, reason: x}]\ntools: {a: {b: '{}'}}\n")
-	f.Add(`{"schema":2,"findings":[]}`)
+	f.Add(`{"schema":3,"findings":[],"servers":{"a":{"tools":{"b":{"name":"b"}}}}}`)
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {
 		b := &Baseline{}

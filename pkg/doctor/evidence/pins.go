@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -11,23 +10,7 @@ import (
 // Pins are reviewed tool definitions, by server and plain name.
 type Pins map[string]contract.Definitions
 
-// MarshalYAML writes each definition as indented JSON text, which keeps all digits and gives readable diffs.
-func (p Pins) MarshalYAML() (any, error) {
-	text := make(map[string]map[string]string, len(p))
-	for server, tools := range p {
-		text[server] = make(map[string]string, len(tools))
-		for name, definition := range tools {
-			var indented bytes.Buffer
-			if err := json.Indent(&indented, definition, "", "  "); err != nil {
-				return nil, err
-			}
-			text[server][name] = indented.String()
-		}
-	}
-	return text, nil
-}
-
-// UnmarshalYAML reads what MarshalYAML writes.
+// UnmarshalYAML reads the pins of a baseline of schema 2, where each definition is text with JSON.
 func (p *Pins) UnmarshalYAML(decode func(any) error) error {
 	var text map[string]map[string]string
 	if err := decode(&text); err != nil {

@@ -11,7 +11,6 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/doctortest"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/listing"
 )
 
 // schema wraps an inputSchema into a definition that has nothing else to say against.
@@ -283,7 +282,7 @@ func FuzzLint(f *testing.F) {
 		other.Server.Name = "other"
 		fleet := &evidence.Fleet{
 			Servers: []*evidence.Evidence{e, other},
-			Pinned:  evidence.Pins{"files": {"probe": listing.Contract(definition)}},
+			Pinned:  evidence.Pins{"files": {"probe": definition}},
 		}
 		for _, result := range judge(fleet).Checks {
 			if result.Outcome == check.Broke {
