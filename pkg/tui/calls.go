@@ -58,13 +58,18 @@ func (cs *calls) start(one item, arguments, filled json.RawMessage) tea.Cmd {
 	cs.forget()
 	cs.showNew(c)
 	up := make(chan time.Time, 1)
-	run := func() *exec.Result {
+	type outcome struct {
+		result *exec.Result
+		at     time.Time // before the interface takes it, which waits while $PAGER or $EDITOR runs
+	}
+	run := func() outcome {
 		defer close(up)
 		defer close(c.done)
-		return c.connectAndRun(context.WithValue(ctx, callKey{}, c.id), cs.options, func() { up <- cs.now() })
+		result := c.connectAndRun(context.WithValue(ctx, callKey{}, c.id), cs.options, func() { up <- cs.now() })
+		return outcome{result, cs.now()}
 	}
-	ended := func(result *exec.Result) tea.Cmd {
-		c.result, c.ended = result, cs.now()
+	ended := func(o outcome) tea.Cmd {
+		c.result, c.ended = o.result, o.at
 		cancel()
 		if c == cs.shown {
 			cs.display(c)
