@@ -34,7 +34,7 @@ func (cs *calls) moveKey(by int, help string, keys ...string) pane.Binding {
 	chips := cs.chips(cs.page.item)
 	to := cs.place(chips) + by
 	last := len(chips) - 1
-	if len(chips) > 0 && cs.page.isNew(cs.page.item) {
+	if by > 0 && len(chips) > 0 && to > last && cs.page.isNew(cs.page.item) {
 		last++
 	}
 	off := pane.Off(to < 0 || to > last, "there is none")

@@ -79,9 +79,13 @@ func (f *forms) differs(c *call) bool {
 
 // isNew reports whether what is typed for an item differs from the values of all of its calls.
 func (f *forms) isNew(one item) bool {
-	typed := forms{form: f.typed[one.key()].form}
-	return typed.form != nil &&
-		!slices.ContainsFunc(f.calls(one), func(c *call) bool { return !typed.differs(c) })
+	typed := f.typed[one.key()].form
+	if typed == nil {
+		return false
+	}
+	values, err := typed.Arguments()
+	sent := func(c *call) bool { return c.filled == nil || rawjson.Same(values, c.filled) }
+	return err != nil || !slices.ContainsFunc(f.calls(one), sent)
 }
 
 // unsent reports whether values were typed for an item that were not sent yet.

@@ -204,7 +204,8 @@ func (t *Tree) changeLine(n *node, room int) string {
 		half = room - t.theme.Width(arrow) - width
 	}
 	old = t.theme.Cut(old, room-t.theme.Width(arrow)-min(half, t.theme.Width(now)))
-	return t.theme.Paint(pane.Dim, ansi.Strip(old)) + t.theme.Paint(pane.Accent, arrow) + t.theme.Cut(now, half)
+	now = t.theme.Paint(pane.Strong, ansi.Strip(t.theme.Cut(now, half)))
+	return t.theme.Paint(pane.Dim, ansi.Strip(old)) + t.theme.Paint(pane.Accent, arrow) + now
 }
 
 // maxShared is how many cells of two long texts are searched for their first difference.
