@@ -137,9 +137,12 @@ func (m *model) hints() []pane.Binding {
 		keys[0] = "f1"
 	}
 	var hints []pane.Binding
-	all := append(m.focused().bindings(), m.usable()...)
+	own, actions := m.focused().bindings(), m.usable()
 	for _, key := range keys {
-		binding := pane.Find(all, key)
+		binding := pane.Find(own, key)
+		if binding == nil || binding.Off != "" {
+			binding = pane.Find(actions, key)
+		}
 		same := func(hint pane.Binding) bool { return hint.Help == binding.Help }
 		if binding != nil && len(key) == 1 && m.focused().editing() { // it is text
 			key = binding.Keys[max(0, slices.IndexFunc(binding.Keys, func(key string) bool { return len(key) > 1 }))]

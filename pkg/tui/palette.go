@@ -297,7 +297,7 @@ func (e *entry) describes(wanted []string) bool {
 func (p *palette) marked(e *entry) string {
 	name, lower := e.name, strings.ToLower(e.name)
 	wanted := strings.Fields(strings.ToLower(p.input.Value()))
-	if len(wanted) == 0 || len(lower) != len(name) { // offsets would not be those of the name
+	if len(wanted) == 0 || p.adding || len(lower) != len(name) { // offsets would not be those of the name
 		return render.Safe(name)
 	}
 	hits := make([]bool, len(name))
