@@ -45,7 +45,7 @@ func TestStderrThatNobodyReads(t *testing.T) {
 		t.Fatalf("%v: %s", err, line)
 	}
 	const last = "fatal: cannot go on with tools/call"
-	if !strings.HasSuffix(envelope.Error, "stderr: "+last) {
+	if !strings.Contains(envelope.Error, ": "+last+" (") {
 		t.Errorf("the error is %q", envelope.Error)
 	}
 	log, err := io.ReadAll(stderr)
