@@ -274,8 +274,11 @@ func effectOfExecution(m members) jsonschema.Effect {
 	}
 	plainBefore, taskBefore := ways(m.before)
 	plainAfter, taskAfter := ways(m.after)
-	if plainBefore && !plainAfter || taskBefore && !taskAfter {
+	switch {
+	case plainBefore && !plainAfter || taskBefore && !taskAfter:
 		return jsonschema.Breaking
+	case plainBefore == plainAfter && taskBefore == taskAfter: // such as "forbidden", which is the default
+		return jsonschema.Cosmetic
 	}
 	return jsonschema.Compatible
 }

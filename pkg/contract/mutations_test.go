@@ -167,6 +167,7 @@ func mutations() []mutation {
 	add("tool: _meta", tool(`,"_meta":{"a":1}`), tool(`,"_meta":{"a":2}`), cosmetic)
 	add("tool: task required", tool(""), tool(`,"execution":{"taskSupport":"required"}`), breaking)
 	add("tool: task possible", tool(""), tool(`,"execution":{"taskSupport":"optional"}`), compatible)
+	add("tool: task forbidden", tool(""), tool(`,"execution":{"taskSupport":"forbidden"}`), cosmetic)
 	add("tool: no task", tool(`,"execution":{"taskSupport":"optional"}`), tool(""), breaking)
 	return append(all, otherMutations()...)
 }

@@ -91,7 +91,7 @@ func summary(d contract.Difference) string {
 // changeLines returns changes in lines that are safe for a terminal.
 func changeLines(changes []contract.Change, screen Screen) (lines []string) {
 	last := ""
-	for _, change := range changes {
+	for i, change := range changes {
 		name := subject(change)
 		switch {
 		case change.Added():
@@ -104,12 +104,20 @@ func changeLines(changes []contract.Change, screen Screen) (lines []string) {
 			lines = append(lines, screen.Paint(RoleWarning, "~ "+name))
 		}
 		last = name
+		if i > 0 && sameHints(changes[i-1], change) {
+			lines[len(lines)-1] += "; " + Safe(change.Text)
+			continue
+		}
 		role := []Role{
 			jsonschema.Cosmetic: RoleMuted, jsonschema.Compatible: RoleGood, jsonschema.Breaking: RoleError,
 		}[change.Effect]
 		line := "    " + screen.Paint(role, fmt.Sprintf("%-10s", change.Effect)) + "  "
-		if change.Pointer != "" {
-			line += Safe(change.Pointer) + ": "
+		pointer := change.Pointer
+		if strings.HasPrefix(pointer, annotations) {
+			pointer = strings.TrimSuffix(annotations, "/")
+		}
+		if pointer != "" {
+			line += Safe(pointer) + ": "
 		}
 		line += changeText(change, screen)
 		if len(change.Hidden) > 0 {
@@ -118,6 +126,17 @@ func changeLines(changes []contract.Change, screen Screen) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// annotations is where the pointers to a tool's hints begin.
+const annotations = "/annotations/"
+
+// sameHints reports whether two changes are hints of one tool with the same effect, which are on one line.
+func sameHints(a, b contract.Change) bool {
+	isHint := func(c contract.Change) bool {
+		return c.Kind == contract.Tool && strings.HasPrefix(c.Pointer, annotations) && len(c.Hidden) == 0
+	}
+	return isHint(a) && isHint(b) && a.Name == b.Name && a.Effect == b.Effect
 }
 
 // subject names what changed: a tool by its name alone.
