@@ -69,7 +69,7 @@ func TestAddServer(t *testing.T) {
 	d.send(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "one"}}}})
 	add("two")
 	one := d.m.servers.server("one")
-	d.shows("▾ one ✓", "▾ two ⠋", "server two")
+	d.shows("▾ one", "⠋ two", "server two")
 	if one.status != statusReady {
 		t.Error("a server whose entry is the same is started anew")
 	}

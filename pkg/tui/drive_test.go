@@ -204,6 +204,25 @@ func (d *driver) shows(texts ...string) {
 	}
 }
 
+// showsRow fails unless one line of the screen has all texts, in this order.
+func (d *driver) showsRow(texts ...string) {
+	d.t.Helper()
+	frame := d.frame()
+	for line := range strings.Lines(frame) {
+		found := true
+		for _, text := range texts {
+			_, line, found = strings.Cut(line, text)
+			if !found {
+				break
+			}
+		}
+		if found {
+			return
+		}
+	}
+	d.t.Errorf("no line has %q:\n%s", texts, frame)
+}
+
 // golden compares the frame with a file.
 func (d *driver) golden(name string) {
 	d.t.Helper()

@@ -30,8 +30,6 @@ const (
 	wideWidth   = 150
 	// roomyWidth is the minimum width for panes to have a left margin.
 	roomyWidth = 110
-	// headerHeight is the minimum height of a screen with a header.
-	headerHeight = 18
 )
 
 // The sizes of panes, with their borders.
@@ -60,10 +58,8 @@ type arrangement struct {
 type sizes [areas]int
 
 // layout is the position of each pane, with its border. A pane of one row is folded: only its title is visible. The
-// first line is the header, the last one the status line. A narrow screen shows one pane at a time, below a line of
-// tabs.
+// last line is the status line. A narrow screen shows one pane at a time, below a line of tabs.
 type layout struct {
-	header rect
 	tabs   rect
 	panes  [areas]rect
 	margin int // within the border of panes, at their left
@@ -90,9 +86,6 @@ func arrange(width, height int, a arrangement) layout {
 	body := rect{0, 0, width, height - 1}
 	if width >= roomyWidth {
 		l.margin = 1
-	}
-	if height >= headerHeight {
-		l.header, body = body.cutTop(1)
 	}
 	if width < mediumWidth || a.zoomed {
 		l.tabs, l.panes[a.focus] = body.cutTop(1)

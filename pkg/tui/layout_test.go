@@ -42,7 +42,7 @@ func checkLayout(t *testing.T, width, height int, a arrangement) {
 	t.Helper()
 	l := arrange(width, height, a)
 	covered := make([]int, width*height)
-	for i, r := range append(l.panes[:], l.header, l.tabs, l.status) {
+	for i, r := range append(l.panes[:], l.tabs, l.status) {
 		folded := area(i) == areaTimeline && a.focus != areaTimeline && r.h == 1
 		if i < int(areas) && !r.empty() && !folded && (r.w < 3 || r.h < 3) {
 			t.Errorf("%dx%d %+v: %s has no room within its border: %+v", width, height, a, area(i), r)

@@ -105,6 +105,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.config.ask, m.config.close = m.palette.beginAdding, m.palette.added
 	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
 	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
+	m.tree.recent = m.timeline.Recent
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
 	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
 	m.parts = [areas]part{
@@ -144,7 +145,7 @@ func (m *model) addGroups() {
 		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
 	}
 	if m.options.Local {
-		m.tree.groups = append(m.tree.groups, &group{}, &group{builtIn: true, closed: true})
+		m.tree.groups = append(m.tree.groups, &group{}, &group{builtIn: true, closed: true, chosen: true})
 	}
 }
 

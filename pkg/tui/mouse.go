@@ -105,6 +105,10 @@ func (m *model) clickTab(x int) {
 // clickTitle goes to the tab at a column of the title of a pane.
 func (m *model) clickTitle(a area, x, room int) {
 	switch a {
+	case areaTree:
+		if failed := m.servers.nextFailed(m.tree.server()); failed != nil && x > len(areaTree.String()) {
+			m.revealServer(failed)
+		}
 	case areaTimeline:
 		m.timeline.ClickTitle(x, room)
 	case areaPage:

@@ -134,10 +134,11 @@ func (s *server) runs() bool {
 	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
 }
 
+// failed reports whether the server did not start, or ended without being asked to.
+func (s *server) failed() bool { return s.status == statusFailed || s.status == statusEnded }
+
 // down reports whether the server has to be restarted before it can be used.
-func (s *server) down() bool {
-	return s.status == statusFailed || s.status == statusEnded || s.status == statusStopped
-}
+func (s *server) down() bool { return s.failed() || s.status == statusStopped }
 
 // stop records that the user stopped the server and that nothing of it is running.
 func (s *server) stop(at time.Time) {

@@ -45,7 +45,7 @@ func (su *supervisor) any(holds func(*server) bool) bool { return slices.Contain
 func (su *supervisor) nextFailed(after *server) *server {
 	at := slices.Index(su.list, after) + 1
 	for _, s := range slices.Concat(su.list[at:], su.list[:at]) {
-		if s.status == statusFailed || s.status == statusEnded {
+		if s.failed() {
 			return s
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // tree is the pane of servers and their tools.
@@ -20,11 +21,15 @@ type tree struct {
 	list    pane.List
 	rows    []row
 	focus   bool
+	height  int // of the pane that was drawn last
 	longest int // the width of the longest item
+	ordered []*group
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
+	// recent returns the names of used items, the latest first.
+	recent func() []string
 }
 
 // group is a server with its tools; server is nil for the tools of the config and for toolx's own.
@@ -33,6 +38,7 @@ type group struct {
 	builtIn bool // toolx's own
 	tools   []item
 	closed  bool
+	chosen  bool // the user has opened or closed it
 	// serverLists are the server's lists besides its tools; nil where there is no server.
 	serverLists []*serverList
 }
@@ -54,6 +60,18 @@ func (g *group) has(tool *exec.Tool) bool {
 		return tool.Server == g.server.name
 	}
 	return tool.Server == "" && tool.BuiltIn == g.builtIn
+}
+
+// rank orders groups: failed servers come first, then those that start.
+func (g *group) rank() int {
+	switch {
+	case g.server == nil:
+	case g.server.failed():
+		return 0
+	case g.server.status == statusStarting || g.server.status == statusRetrying:
+		return 1
+	}
+	return 2
 }
 
 // shown reports whether the tree has a row for the group.
@@ -163,14 +181,21 @@ func (t *tree) server() *server {
 	return nil
 }
 
+// order returns the groups in the order of their rows.
+func (t *tree) order() []*group {
+	shown := slices.DeleteFunc(slices.Clone(t.groups), func(g *group) bool { return !g.shown() })
+	slices.SortStableFunc(shown, func(a, b *group) int { return cmp.Compare(a.rank(), b.rank()) })
+	return shown
+}
+
 // arrange builds the rows: everything that is open.
 func (t *tree) arrange() {
-	t.rows = t.rows[:0]
-	for _, g := range t.groups {
-		if !g.shown() {
-			continue
-		}
-		t.widen(g.tools, 6) // also those of closed groups, so that opening one moves nothing
+	within := t.selected()
+	t.ordered = t.order()
+	t.fold(within)
+	t.rows, t.longest = t.rows[:0], 0
+	for _, g := range t.ordered {
+		t.widen(g.tools, itemIndent) // also those of closed groups, so that opening one moves nothing
 		t.rows = append(t.rows, row{group: g})
 		if g.closed {
 			continue
@@ -183,7 +208,7 @@ func (t *tree) arrange() {
 				continue
 			}
 			if s.list != nil {
-				t.widen(s.items, 8)
+				t.widen(s.items, listIndent)
 			}
 			for _, one := range s.items {
 				t.rows = append(t.rows, row{g, s.list, one})
@@ -192,10 +217,53 @@ func (t *tree) arrange() {
 	}
 }
 
-// widen makes room for items that have a number of cells beside their names.
-func (t *tree) widen(items []item, beside int) {
+// fold closes groups if the tree would be longer than its pane, except those that the user has opened, the first failed
+// one, the one used last, and the one with the cursor on one of its items. A single group stays open.
+func (t *tree) fold(within row) {
+	rows, several := 0, 0
+	for _, g := range t.ordered {
+		rows++
+		if inside := len(g.tools) + len(g.sections()) - 1; inside > 0 && !g.chosen {
+			rows += inside
+			several++
+		}
+	}
+	crowded, last := several > 1 && t.height > 0 && rows > t.height, t.lastUsed()
+	for i, g := range t.ordered {
+		kept := g == last || i == 0 && g.rank() == 0 || g == within.group && !within.item.none()
+		if !g.chosen && !kept {
+			g.closed = crowded
+		}
+	}
+}
+
+// lastUsed returns the group whose tool was used last, nil if there is none.
+func (t *tree) lastUsed() *group {
+	for _, name := range t.recent() {
+		for _, g := range t.ordered {
+			if slices.ContainsFunc(g.tools, func(one item) bool { return one.Name == name }) {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// renew arranges the tree again if its height or the order of its servers has changed.
+func (t *tree) renew(height int) {
+	if t.height == height && slices.Equal(t.ordered, t.order()) {
+		return
+	}
+	t.height = height
+	at := t.selected()
+	t.arrange()
+	t.find(at)
+}
+
+// widen makes room for items whose names begin at a column, and their signs.
+func (t *tree) widen(items []item, indent int) {
 	for _, one := range items[:min(len(items), 1000)] {
-		t.longest = max(t.longest, ansi.StringWidth(one.label())+beside)
+		t.longest = max(t.longest, ansi.StringWidth(one.label())+indent+2)
 	}
 }
 
@@ -215,7 +283,7 @@ func (t *tree) reveal(wanted itemKey) bool {
 	if !ok {
 		return false
 	}
-	if at.group.closed = false; at.serverList != nil {
+	if at.group.closed, at.group.chosen = false, true; at.serverList != nil {
 		at.serverList.closed = false
 	}
 	t.arrange()
@@ -254,7 +322,7 @@ func (t *tree) setClosed(closed bool) {
 	case at.group == nil:
 		return
 	case at.serverList == nil:
-		at.group.closed = closed
+		at.group.closed, at.group.chosen = closed, true
 	case closed && at.serverList.closed:
 		at.serverList = nil
 	default:
@@ -268,7 +336,7 @@ func (t *tree) setClosed(closed bool) {
 func (t *tree) setAllClosed(closed bool) {
 	at := t.selected()
 	for _, g := range t.groups {
-		g.closed = closed
+		g.closed, g.chosen = closed, true
 	}
 	t.arrange()
 	t.find(at)
@@ -276,17 +344,11 @@ func (t *tree) setAllClosed(closed bool) {
 
 // render draws the tree.
 func (t *tree) render(width, height int) string {
+	t.renew(height)
 	var lines []string
-	room := height
-	if len(t.rows) > room && room > 2 {
-		room-- // for the count of the others
-	}
-	from, to := t.list.Window(len(t.rows), room)
+	from, to := t.list.Window(len(t.rows), height)
 	for i := from; i < to; i++ {
 		lines = append(lines, t.line(i, width))
-	}
-	if more := len(t.rows) - to; more > 0 {
-		lines = append(lines, t.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more", t.theme.Glyphs.More, more)))
 	}
 	if len(t.rows) == 0 {
 		lines = append(lines, t.theme.Paint(pane.Dim, "no tools"))
@@ -297,91 +359,147 @@ func (t *tree) render(width, height int) string {
 // wants returns how many columns the tree can use.
 func (t *tree) wants() int {
 	width := t.longest
-	for _, r := range t.rows {
-		switch {
-		case r.serverList != nil && r.item.none():
-			width = max(width, t.theme.Width(t.listLine(r.serverList, mostTree)))
-		case r.item.none():
-			width = max(width, t.theme.Width(t.groupLine(r.group, mostTree)))
+	wide := func(left, right string) { width = max(width, t.theme.Width(left)+1+t.theme.Width(right)) }
+	for _, g := range t.ordered {
+		wide(t.groupCells(g))
+		for _, s := range g.serverLists {
+			wide(t.listCells(s))
 		}
 	}
 	return width
 }
 
-// position returns which row is under the cursor.
+// title returns the name of the pane and counts of servers, as far as there is room: failed ones matter most.
+func (t *tree) title(room int) string {
+	var ready, failed, starting int
+	for _, g := range t.groups {
+		switch {
+		case g.server == nil:
+		case g.rank() == 0:
+			failed++
+		case g.rank() == 1:
+			starting++
+		case g.server.status == statusReady:
+			ready++
+		}
+	}
+	part := func(role pane.Role, n int, what string) []string {
+		if n == 0 {
+			return nil
+		}
+		return []string{t.theme.Paint(role, fmt.Sprintf("%d %s", n, what))}
+	}
+	name := t.theme.Paint(pane.Dim, areaTree.String())
+	ok, bad := part(pane.Plain, ready, "ok"), part(pane.Bad, failed, t.theme.Glyphs.Bad)
+	starts := part(pane.Accent, starting, "starting")
+	for _, parts := range [][]string{slices.Concat(ok, bad, starts), slices.Concat(ok, bad), bad} {
+		title := name + "  " + strings.Join(parts, t.theme.Paint(pane.Dim, " "+t.theme.Glyphs.Dot+" "))
+		if len(parts) > 0 && t.theme.Width(title) <= room {
+			return title
+		}
+	}
+	return name
+}
+
+// position returns which row is under the cursor, and how many tools there are.
 func (t *tree) position() string {
 	if len(t.rows) == 0 {
 		return ""
 	}
-	return t.theme.Paint(pane.Dim, fmt.Sprintf("%d of %d", t.list.Cursor+1, len(t.rows)))
-}
-
-// line draws one row.
-func (t *tree) line(i, width int) string {
-	r := t.rows[i]
-	var text string
-	switch {
-	case !r.item.none():
-		text = t.itemLine(r, width)
-	case r.serverList != nil:
-		text = t.listLine(r.serverList, width)
-	default:
-		text = t.groupLine(r.group, width)
-	}
-	if i == t.list.Cursor {
-		return t.theme.UnderCursor(text, t.focus, width)
-	}
-	return text
-}
-
-// groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the number of tools.
-func (t *tree) groupLine(g *group, width int) string {
-	fold := t.fold(g.closed)
-	if g.server == nil {
-		line := fold + " " + t.theme.Paint(pane.Strong, g.name()) + " " + t.theme.Paint(pane.Dim, count(len(g.tools)))
-		return t.theme.Cut(line, width)
-	}
-	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.name())) + " " + t.state(g.server)
-	parts := []string{t.polluted(g.server)}
-	if g.server.status == statusReady {
-		parts = append(parts, t.theme.Paint(pane.Dim, count(len(g.tools))))
-	}
-	for _, part := range parts { // leave out parts that do not fit
-		if part != "" && ansi.StringWidth(line)+1+ansi.StringWidth(part) <= width {
-			line += " " + part
+	tools := 0
+	for _, g := range t.ordered {
+		if !g.builtIn {
+			tools += len(g.tools)
 		}
 	}
-	return t.theme.Cut(line, width)
+	place := fmt.Sprintf("%d of %d", t.list.Cursor+1, len(t.rows))
+	if tools > 0 {
+		place = words.Count(tools, "tool") + " " + t.theme.Glyphs.Dot + " " + place
+	}
+	return t.theme.Paint(pane.Dim, place)
 }
 
-// fold returns the sign for open or closed.
-func (t *tree) fold(closed bool) string {
+// line draws one row: its name, and at the right edge a number or a sign.
+func (t *tree) line(i, width int) string {
+	r := t.rows[i]
+	var left, right string
+	switch {
+	case !r.item.none():
+		left, right = t.itemCells(r)
+	case r.serverList != nil:
+		left, right = t.listCells(r.serverList)
+	default:
+		left, right = t.groupCells(r.group)
+	}
+	if right != "" {
+		room := max(0, width-1-t.theme.Width(right))
+		left = t.theme.Fit(left, room) + " " + right
+	}
+	line := t.theme.Cut(left, width)
+	if i == t.list.Cursor {
+		return t.theme.UnderCursor(line, t.focus, width)
+	}
+	return line
+}
+
+// The columns where the names of items begin.
+const (
+	itemIndent = 4
+	listIndent = 6
+)
+
+// groupCells returns "▾ zwave" and the number of tools, or "✗ mail   API_KEY is not set".
+func (t *tree) groupCells(g *group) (left, right string) {
+	sign, name := t.foldSign(g.closed), t.theme.Paint(pane.Strong, render.Safe(g.name()))
+	right = t.number(len(g.tools))
+	if g.server == nil {
+		return sign + " " + name, right
+	}
+	if g.server.status == statusReady {
+		if g.server.polluted > 0 {
+			right = t.theme.Paint(pane.Warn, fmt.Sprintf("%s%d", t.theme.Glyphs.Warn, g.server.polluted)) + " " + right
+		}
+		return sign + " " + name, right
+	}
+	role, sign := t.sign(g.server)
+	left = t.theme.Paint(role, sign) + " " + t.theme.Fit(name, max(t.nameColumn(), t.theme.Width(name)))
+	return left + "  " + t.theme.Paint(role, t.safe(g.server.summary(t.now()))), ""
+}
+
+// nameColumn returns how wide the names of servers are, as far as that leaves room for their states.
+func (t *tree) nameColumn() int {
+	const most = 10
+	width := 0
+	for _, g := range t.ordered {
+		width = max(width, t.theme.Width(render.Safe(g.name())))
+	}
+	return min(width, most)
+}
+
+// number returns a number of items at the right edge.
+func (t *tree) number(n int) string { return t.theme.Paint(pane.Dim, fmt.Sprint(n)) }
+
+// foldSign returns the sign for open or closed.
+func (t *tree) foldSign(closed bool) string {
 	if closed {
 		return t.theme.Glyphs.Closed
 	}
 	return t.theme.Glyphs.Open
 }
 
-// listLine draws "▸ resources (7)", or why the list could not be read.
-func (t *tree) listLine(s *serverList, width int) string {
-	line := "  " + t.fold(s.closed) + " " + s.name()
+// listCells returns "▸ resources" and their number, or why the list could not be read.
+func (t *tree) listCells(s *serverList) (left, right string) {
+	name := s.name()
 	switch {
 	case s.failure != "":
-		line += " " + t.theme.Paint(pane.Bad, t.theme.Glyphs.Bad+" "+render.Safe(s.failure))
+		text := t.theme.Glyphs.Bad + " " + name + "  " + render.Safe(s.failure)
+		return "  " + t.theme.Paint(pane.Bad, text), ""
 	case s.listed:
-		line += " " + t.theme.Paint(pane.Dim, count(len(s.items)))
+		right = t.number(len(s.items))
 	case s.reading != nil:
-		line += " " + t.theme.Paint(pane.Accent, t.spinner())
+		right = t.theme.Paint(pane.Accent, t.spinner())
 	}
-	return t.theme.Cut(line, width)
-}
-
-// polluted returns the number of polluted lines of a server, as the tree shows it.
-func (t *tree) polluted(s *server) string {
-	if s.polluted == 0 {
-		return ""
-	}
-	return t.theme.Paint(pane.Warn, fmt.Sprintf("%s%d stray", t.theme.Glyphs.Warn, s.polluted))
+	return "  " + t.foldSign(s.closed) + " " + name, right
 }
 
 // state returns a server's state with its sign, in a few words.
@@ -405,24 +523,25 @@ func (s *shared) sign(of *server) (pane.Role, string) {
 	return role, sign
 }
 
-// itemLine draws an item with those of its badges that fit.
-func (t *tree) itemLine(r row, width int) string {
-	one, sign := r.item, t.theme.Glyphs.Bullet
+// itemCells returns an item's name, and what is worth knowing before it is used.
+func (t *tree) itemCells(r row) (left, right string) {
+	one, glyphs := r.item, t.theme.Glyphs
+	badges := render.Badges(one.Tool)
 	switch {
 	case t.calling(one):
-		sign = t.spinner()
+		right = t.theme.Paint(pane.Accent, t.spinner())
 	case t.subscribed(one):
-		sign = t.theme.Glyphs.On
+		right = t.theme.Paint(pane.Accent, glyphs.On)
+	case slices.Contains(badges, "destructive"):
+		right = t.theme.Paint(pane.Warn, glyphs.Destructive)
+	case slices.Contains(badges, "read-only"):
+		right = t.theme.Paint(pane.Dim, glyphs.ReadOnly)
 	}
-	indent := "  "
+	indent := itemIndent
 	if r.serverList != nil {
-		indent = "    "
+		indent = listIndent
 	}
-	name := indent + sign + " " + render.Safe(one.label())
-	if badges := t.badges(one, width-t.theme.Width(name)-3); badges != "" {
-		return name + "  " + badges
-	}
-	return t.theme.Cut(name, width)
+	return strings.Repeat(" ", indent) + render.Safe(one.label()), right
 }
 
 // badges returns an item's annotations, as far as there is room. A destructive one is drawn as a warning.
@@ -443,13 +562,11 @@ func (s *shared) badges(of item, room int) string {
 }
 
 // click moves the cursor to the row at a place. A second click on a group, or a click on its sign,
-// opens or closes it. A click on the line that says that there is more scrolls to it.
+// opens or closes it.
 func (t *tree) click(x, y int) {
 	at := t.list.Top() + y
 	switch {
 	case y < 0 || at >= len(t.rows):
-	case y >= t.list.Height():
-		t.list.Scroll(t.list.Height())
 	case t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
@@ -457,6 +574,3 @@ func (t *tree) click(x, y int) {
 		t.list.Set(at, len(t.rows))
 	}
 }
-
-// count returns a number of tools in parentheses.
-func count(n int) string { return fmt.Sprintf("(%d)", n) }

@@ -41,7 +41,7 @@ type Options struct {
 	Bus      *exec.Bus
 	// Local reports whether toolx's own tools are shown too.
 	Local bool
-	// Config returns the config's name for the header; empty if there is none.
+	// Config returns the config's name for the terminal's title; empty if there is none.
 	Config func() string
 	// Folder is where a copied command has to run; empty if any folder will do.
 	Folder string

@@ -224,15 +224,17 @@ func TestServerStates(t *testing.T) {
 		}},
 		servers.Retry{Head: wire.Head{At: at.At, Server: "late"}, Attempt: 1, Of: 3, Delay: 2 * time.Second},
 	}})
-	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
-	d.press("down", "down")
+	d.showsRow("▾ zwave", "!1 1")
+	d.showsRow("✗ gone", "failed")
+	d.shows("1 ok · 1 ✗", "attempt 2 of 3 in")
+	d.press("g")
 	d.shows("server gone", "found: gone", "install the thing")
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
 	d.shows("found: ***")
 	d.m.updateEvents(eventsMsg{
 		events: []exec.Event{wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 3"}},
 	})
-	d.shows("zwave ✗ exit status 3")
+	d.showsRow("✗ zwave", "exit status 3")
 }
 
 // A start says how long it may take, which attempt it is, and whether it is being fetched; its limit does not end it. A
@@ -257,7 +259,7 @@ func TestPageOfAStart(t *testing.T) {
 	d.until("the launcher", func() bool { return d.m.servers.list[0].launcher == "npx" })
 	d.shows("19/30 s", "starting 19.9 / 30 s, attempt 2 of 3, npx may be downloading")
 	clock = noon().Add(31 * time.Second)
-	d.shows("late ⠋ 31.0 s", "starting 31.0 / 30 s")
+	d.shows("⠋ late  31.0 s", "starting 31.0 / 30 s")
 	d.press("X")
 	d.shows("npx is still downloading it")
 	d.press("n")
@@ -270,7 +272,7 @@ func TestPageOfAStart(t *testing.T) {
 	}
 	take(failed)
 	d.until("the doctor", func() bool { return d.m.servers.list[0].diagnosis.err != nil })
-	d.shows("▾ late ✗ DATABASE_URL is not", "✗ DATABASE_URL is not set", "connecting", "hello", "the doctor is out")
+	d.shows("✗ late  DATABASE_URL is not", "✗ DATABASE_URL is not set", "connecting", "hello", "the doctor is out")
 	d.send(tickMsg{})
 	if examined != 1 {
 		t.Errorf("the doctor was asked %d times", examined)
@@ -447,7 +449,7 @@ func TestBack(t *testing.T) {
 	dim.Server, dim.Name = "zwave", "zwave__dim"
 	d := drive(t, []string{"zwave"}, dim, serverTool(t, "zwave", "list"))
 	d.press("/", "text:dim", "enter", "esc")
-	d.shows("esc back", "• list", "zwave · dim")
+	d.shows("esc back", "    list ", "zwave · dim")
 	d.press("esc")
 	d.press("esc")
 	d.shows("there is nothing to leave; q quits")
@@ -461,12 +463,12 @@ func TestCloseAllGroups(t *testing.T) {
 	d := drive(t, []string{"zwave", "mail"}, serverTool(t, "zwave", "dim"), serverTool(t, "mail", "send"))
 	d.press("j", "-")
 	frame := d.frame()
-	if strings.Contains(frame, "• dim") || strings.Contains(frame, "• send") ||
+	if strings.Contains(frame, "    dim") || strings.Contains(frame, "    send") ||
 		d.m.tree.selected().group.server.name != "zwave" {
 		t.Errorf("not all is closed, or the cursor left its group:\n%s", frame)
 	}
 	d.press("+")
-	d.shows("• dim", "• send")
+	d.shows("    dim", "    send")
 }
 
 // A note gives its place back to the hints with the next key, once there was time to read
@@ -581,9 +583,9 @@ func TestLostServer(t *testing.T) {
 	take(protocol.SessionLost{
 		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
 	})
-	d.shows("zwave ✗ closed its stdout", "7", "R restart the server")
+	d.shows("✗ zwave  closed its stdout", "7", "R restart the server")
 	take(wire.ProcessExited{Head: zwave, How: "exit status 0"})
-	d.shows("zwave ✗ closed its stdout")
+	d.shows("✗ zwave  closed its stdout")
 
 	take(wire.ProcessStarted{Head: zwave, PID: 8}, servers.Connected{Head: zwave})
 	take(protocol.SessionLost{
@@ -593,7 +595,7 @@ func TestLostServer(t *testing.T) {
 	d.shows("stop server zwave?")
 	d.press("y")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
-	d.shows("zwave ○ stopped")
+	d.shows("○ zwave  stopped")
 }
 
 // A flood of events neither blocks who emits nor grows without bound; its newest are
@@ -791,8 +793,8 @@ func TestToolsOfTheConfig(t *testing.T) {
 	own := newTool(t, `{"name":"math"}`, says("4"))
 	own.BuiltIn = true
 	d := drive(t, []string{"s"}, serverTool(t, "s", "alpha"), newTool(t, `{"name":"mocked"}`, says("x")), own)
-	d.shows("• alpha", "▾ config (1)", "• mocked", "▸ toolx (1)", "2 tools")
-	if strings.Contains(d.frame(), "• math") {
+	d.shows("    alpha", "▾ config", "    mocked", "▸ toolx", "2 tools")
+	if strings.Contains(d.frame(), "    math") {
 		t.Errorf("toolx's own tools are shown:\n%s", d.frame())
 	}
 }

@@ -46,7 +46,7 @@ func TestQuestionBetweenWords(t *testing.T) {
 	a.press("G", "enter", "text:x", "esc", "/")
 	a.elicit(room())
 	a.press("text:note", "esc") // which ends the word
-	a.shows("▾ config (1)")
+	a.shows("▾ config")
 	a.press("text:Ada", "ctrl+s")
 	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
 	a.elicit(room())
@@ -112,7 +112,7 @@ func TestToolGoneUnderAFilter(t *testing.T) {
 	d.press("/", "text:dim", "enter")
 	d.m.options.Executor.Registry.ReplaceServer("zwave", serverTool(t, "zwave", "list"))
 	d.m.setTools()
-	d.shows("zwave__dim is gone", "server zwave", "• list", "R restart the server")
+	d.shows("zwave__dim is gone", "server zwave", "    list", "R restart the server")
 }
 
 // When the schema of the form on the screen changes, that is told, and the cursor stays in

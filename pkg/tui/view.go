@@ -2,14 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/pane"
-	"toolx/pkg/words"
 )
 
 // View draws the screen.
@@ -18,6 +16,9 @@ func (m *model) View() tea.View {
 	view.AltScreen = true
 	view.MouseMode = tea.MouseModeCellMotion
 	view.WindowTitle = "toolx"
+	if m.options.Config != nil {
+		view.WindowTitle = strings.TrimSpace("toolx " + m.safe(m.options.Config()))
+	}
 	return view
 }
 
@@ -91,7 +92,6 @@ func (m *model) compose(l layout) string {
 			rows[r.y+i].WriteString(line)
 		}
 	}
-	place(l.header, m.theme.Fit(m.header(l.header.w), l.header.w))
 	place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
 	for a := range areas { // from left to right
 		r, inside := l.panes[a], l.inside(a)
@@ -140,6 +140,7 @@ func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, blo
 	switch a {
 	case areaTree:
 		block, frame.Extent, frame.Hint = m.tree.render(width, height), m.tree.list.Extent(), m.tree.position()
+		title = m.tree.title(room)
 	case areaPage:
 		title, _ = m.page.title(room)
 		block, frame.Extent = m.page.render(width, height, m.foot(width)), m.page.extent()
@@ -157,54 +158,6 @@ func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, blo
 	}
 	frame.Title = fmt.Sprintf("%d %s", a+1, title)
 	return frame, block
-}
-
-// header returns the line above the panes: the servers and tools, failures, running calls, and the config. It leaves
-// out parts that do not fit, the config first.
-func (m *model) header(width int) string {
-	var failed, tools int
-	for _, g := range m.tree.groups {
-		if g.builtIn {
-			continue
-		}
-		tools += len(g.tools)
-		if g.server == nil {
-			continue
-		}
-		if g.server.status == statusFailed || g.server.status == statusEnded {
-			failed++
-		}
-	}
-	running := len(m.calls.running())
-	part := func(n int, role pane.Role, text string) []string {
-		if n == 0 {
-			return nil
-		}
-		return []string{m.theme.Paint(role, text)}
-	}
-	servers := part(len(m.servers.list), pane.Strong, words.Count(len(m.servers.list), "server"))
-	if servers == nil {
-		servers = []string{m.theme.Paint(pane.Strong, "no servers")}
-	}
-	bad := part(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
-	has := part(tools, pane.Plain, words.Count(tools, "tool"))
-	runs := part(running, pane.Accent, fmt.Sprintf("%d running", running))
-	name := ""
-	if m.options.Config != nil {
-		name = m.safe(m.options.Config())
-	}
-	config := part(len(name), pane.Dim, name)
-	gap := " " + m.theme.Paint(pane.Dim, m.theme.Glyphs.Dot) + " "
-	line := ""
-	for _, parts := range [][][]string{
-		{servers, bad, has, runs, config}, {servers, bad, has, runs}, {servers, bad, runs},
-	} {
-		line = strings.Join(slices.Concat(parts...), gap)
-		if m.theme.Width(line) < width {
-			break
-		}
-	}
-	return line
 }
 
 // foot returns the last lines of the page: the subscription's state, and the server's suggestions.

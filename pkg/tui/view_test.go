@@ -34,8 +34,8 @@ func TestFramesWarn(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	for tool, role := range map[string]pane.Role{"wipe": pane.Warn, "look": pane.Dim} {
 		d.click(tool)
-		if !d.styled(78, 1, role) {
-			t.Errorf("the border of %s is %+v", tool, d.styleAt(78, 1))
+		if !d.styled(78, 0, role) {
+			t.Errorf("the border of %s is %+v", tool, d.styleAt(78, 0))
 		}
 	}
 	d.click("wipe")
@@ -45,7 +45,7 @@ func TestFramesWarn(t *testing.T) {
 	if !d.styled(x, y, pane.Bad) || !d.styled(x-3, y, pane.Bad) {
 		t.Errorf("the dialog's border is %+v", d.styleAt(x-3, y))
 	}
-	for _, at := range [][2]int{{78, 1}, {0, 2}, {4, 3}} {
+	for _, at := range [][2]int{{78, 0}, {0, 1}, {4, 3}} {
 		if !d.styled(at[0], at[1], pane.Dim) {
 			t.Errorf("behind the dialog %v is %+v", at, d.styleAt(at[0], at[1]))
 		}

@@ -72,6 +72,8 @@ type Glyphs struct {
 	Bullet         string
 	Dot            string // between a server and what it has
 	On, Off        string // of a switch
+	ReadOnly       string // of a tool that changes nothing
+	Destructive    string // of a tool that may destroy something
 	Vertical       string
 	Horizontal     string
 	Corners        [4]string // of borders: top left, top right, bottom left, bottom right
@@ -165,6 +167,7 @@ func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"}, Thumb: "┃",
+		ReadOnly: "○", Destructive: "⚠",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Filled:  "█", Hollow: "░", Left: "←", Right: "→", Prompt: "❯", Again: "⟳",
@@ -174,7 +177,7 @@ func unicodeGlyphs() Glyphs {
 func asciiGlyphs() Glyphs {
 	return Glyphs{
 		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
-		On: "(x)", Off: "( )",
+		On: "(x)", Off: "( )", ReadOnly: "o", Destructive: "!",
 		Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"}, Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
