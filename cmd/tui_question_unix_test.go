@@ -47,7 +47,7 @@ func TestTUICancelsWhileAsked(t *testing.T) {
 		w := called(t, nil, mode)
 		w.await("│ Who are you?")
 		w.press("\x1b[Z", "x") // shift+tab leaves the form
-		w.await("interrupted", "server ✓")
+		w.await("interrupted", "▾ server")
 		w.press("ctrl+c")
 		w.end(0)
 	}

@@ -200,7 +200,7 @@ func (w *window) servers() []int {
 func TestTUICallsATool(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
-	w.await("server ✓", "echo")
+	w.await("▾ server", "echo")
 	w.press("/", "echo")
 	w.await("❯ echo", "server · echo")
 	w.press("enter")
@@ -255,18 +255,18 @@ func TestTUIFirstServer(t *testing.T) {
 	w.press("echo $HOME", "enter")
 	w.await("neither an address nor a command line")
 	w.press("\x15", "fakeserver --pids "+w.pids+" exit1-stderr", "enter") // ctrl+u clears the line
-	w.await("fakeserver ✗", "e edit its entry in $EDITOR", "doctor", "o open its log in $PAGER")
+	w.await("✗ fakeserver", "e edit its entry in $EDITOR", "doctor", "o open its log in $PAGER")
 	w.press("o")
 	if !within(func() bool { _, err := os.Stat(paged); return err == nil }) {
 		t.Error("the log was not opened")
 	}
-	w.await("fakeserver ✗")
+	w.await("✗ fakeserver")
 	w.press("e")
-	w.await("fakeserver ✓", "echo")
+	w.await("▾ fakeserver", "echo")
 	w.press("a")
 	w.await("command or address")
 	w.press("fakeserver --pids "+w.pids+" good", "enter")
-	w.await("fakeserver-2 ✓", "fakeserver ✓")
+	w.await("▾ fakeserver-2", "▾ fakeserver")
 	w.press("ctrl+c")
 	w.end(0)
 }
@@ -280,11 +280,11 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	w.press("ctrl+r")
 	w.await("x cancels")
 	w.press("x")
-	w.await("interrupted", "server ✓")
+	w.await("interrupted", "▾ server")
 	before := len(w.servers())
 	w.press("R")
 	w.until("another process",
-		func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "server ✓") })
+		func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "▾ server") })
 	w.press("ctrl+c")
 	w.end(0)
 }
@@ -310,9 +310,9 @@ func TestTUIReadsAndGets(t *testing.T) {
 		w.press("enter", "enter")
 		w.await("second line", "result  [#1")
 		w.press("1", "u")
-		w.await("◉ A text", "subscribed, 1 update")
+		w.await("◉", "subscribed, 1 update")
 		w.press("u")
-		w.await("• A text")
+		w.await("      A text")
 		w.press("ctrl+c")
 		w.end(0)
 	}
@@ -322,18 +322,18 @@ func TestTUIReadsAndGets(t *testing.T) {
 func TestTUIShowsADeath(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "exit-after-list")
-	w.await("server ✗ exit status 3")
+	w.await("✗ server  exit status 3")
 	w.press("ctrl+c")
 	w.end(0)
 
 	w = openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
-	w.await("server ✓")
+	w.await("▾ server")
 	if err := syscall.Kill(w.servers()[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	w.await("signal: killed")
 	w.press("R")
-	w.await("server ✓")
+	w.await("▾ server")
 	w.press("ctrl+c")
 	w.end(0)
 }
@@ -354,10 +354,10 @@ func (w *window) click(text string) {
 func TestTUIMouse(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
-	w.await("server ✓", "• echo")
+	w.await("▾ server", "    echo")
 	w.click("wire")
 	w.await("[wire]", "tools/list")
-	w.click("• echo")
+	w.click("    echo")
 	w.await("missing 'message'")
 	w.click("about json")
 	w.await("[about]")
@@ -375,7 +375,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 		"stdout-closed-call")
 	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
-	w.await("server ✗ closed its stdout", "during tools/call")
+	w.await("✗ server  closed its stdout", "during tools/call")
 	w.press("ctrl+r")
 	w.await("#2", "R restarts the server")
 	if lives := w.servers(); len(lives) != 1 {
@@ -383,7 +383,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 	}
 	w.press("R")
 	w.until("another process",
-		func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "server ✓") })
+		func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "▾ server") })
 	w.press("ctrl+c")
 	w.end(0)
 }
@@ -393,7 +393,7 @@ func TestTUIWithAHostileServer(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"term-name", "term-bidi", "banner-ansi", "text-flood", "stderr-flood"} {
 		w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", mode)
-		w.await("server ✓")
+		w.await("▾ server")
 		w.press("G")
 		w.press("enter")
 		w.press("ctrl+c")
@@ -426,7 +426,7 @@ func TestTUIIsEnded(t *testing.T) {
 		syscall.SIGTERM: 130, syscall.SIGHUP: 130, syscall.SIGQUIT: 2, syscall.SIGABRT: 2, syscall.SIGSEGV: 2,
 	} {
 		w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", "good")
-		w.await("server ✓")
+		w.await("▾ server")
 		raw := terminalMode(t, w.master)
 		if err := w.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
@@ -437,7 +437,7 @@ func TestTUIIsEnded(t *testing.T) {
 		}
 	}
 	w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", "good")
-	w.await("server ✓")
+	w.await("▾ server")
 	_ = w.cmd.Process.Kill()
 	<-w.ended
 	w.gone()
