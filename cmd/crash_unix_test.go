@@ -27,7 +27,7 @@ func TestTUICrashes(t *testing.T) {
 			t.Parallel()
 			w := openProgram(t, 100, 30, "crashing", where, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 			if where != "view" {
-				w.await("server ✓")
+				w.await("▾ server")
 			}
 			w.press(keys...)
 			w.end(1)

@@ -296,7 +296,7 @@ func TestTUIReadsAndGets(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		w := openWindow(t, 118, 40, "tui", "--protocol", revision, "--", "fakeserver", "--pids", "PIDS", "dual-era",
 			"features")
-		w.await(revision, "resources (3)", "templates (1)", "prompts (2)")
+		w.await(revision, "▸ resources", "▸ templates", "▸ prompts")
 		w.press("/", "greet")
 		w.await("❯ greet", "· greet")
 		w.press("enter")
