@@ -100,7 +100,7 @@ func (m *model) commands() []pane.Binding {
 	var commands []pane.Binding
 	for _, b := range slices.Concat(m.focused().bindings(), m.serverKeys(), m.actions()) {
 		same := func(other pane.Binding) bool { return other.Help == b.Help }
-		if b.IsCommand() && !slices.ContainsFunc(commands, same) {
+		if b.IsCommand() && b.Keys[0] != "ctrl+k" && !slices.ContainsFunc(commands, same) {
 			commands = append(commands, b)
 		}
 	}

@@ -272,7 +272,7 @@ func (e *entry) nameScore(word string) int {
 		return 3
 	case at > 0:
 		return 2
-	case strings.Contains(strings.ToLower(e.of), word):
+	case strings.Contains(e.kind, word), strings.Contains(strings.ToLower(e.of), word):
 		return 1
 	}
 	return 0

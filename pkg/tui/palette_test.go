@@ -108,7 +108,10 @@ func TestPaletteAgain(t *testing.T) {
 	if list := d.listed(); strings.Count(list, "again ") != 1 || !strings.Contains(list, "q quit") {
 		t.Errorf("before anything is typed: %s", list)
 	}
-	d.press("text:quit", "enter")
+	d.press("text:again")
+	if list := d.listed(); !strings.Contains(list, "again lamp") {
+		t.Errorf("again: %s", list)
+	}
 }
 
 // TestPaletteMouse: a click opens an entry, a click elsewhere closes the palette.
