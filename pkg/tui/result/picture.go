@@ -47,45 +47,32 @@ func withoutExtras(data []byte) []byte {
 	return kept
 }
 
-// shrunk scales a picture down to fit into width and height; one that fits is unchanged.
-func shrunk(picture image.Image, width, height int) image.Image {
-	width, height = max(1, width), max(1, height)
-	from := picture.Bounds()
-	scale := max(float64(from.Dx())/float64(width), float64(from.Dy())/float64(height))
-	if scale <= 1 {
-		return picture
-	}
-	return &smaller{picture, scale}
-}
-
-// smaller is a picture in which each pixel represents scale times scale pixels of another.
-type smaller struct {
-	image.Image
-	scale float64
-}
-
-// Bounds implements image.Image.
-func (s *smaller) Bounds() image.Rectangle {
-	from := s.Image.Bounds()
-	return image.Rect(0, 0, max(1, int(float64(from.Dx())/s.scale)), max(1, int(float64(from.Dy())/s.scale)))
-}
-
 // maxSamples limits the pixels of a row, and of a column, that are mixed into one.
 const maxSamples = 4
 
-// At implements image.Image. It mixes several pixels into one, so that thin lines remain visible.
-func (s *smaller) At(x, y int) color.Color {
-	from := s.Image.Bounds()
-	n := min(maxSamples, max(1, int(s.scale)))
-	var red, green, blue, alpha uint32
-	for i := range n * n {
-		dx, dy := float64(i%n)/float64(n), float64(i/n)/float64(n)
-		at := s.Image.At(
-			min(from.Max.X-1, from.Min.X+int((float64(x)+dx)*s.scale)),
-			min(from.Max.Y-1, from.Min.Y+int((float64(y)+dy)*s.scale)))
-		r, g, b, a := at.RGBA()
-		red, green, blue, alpha = red+r, green+g, blue+b, alpha+a
+// shrunk scales a picture down to fit into width and height; one that fits is unchanged. It mixes several pixels into
+// one, so that thin lines remain visible.
+func shrunk(picture image.Image, width, height int) image.Image {
+	from := picture.Bounds()
+	scale := max(float64(from.Dx())/float64(max(1, width)), float64(from.Dy())/float64(max(1, height)))
+	if scale <= 1 {
+		return picture
 	}
-	of := uint32(n * n)
-	return color.RGBA64{uint16(red / of), uint16(green / of), uint16(blue / of), uint16(alpha / of)}
+	size := func(of int) int { return max(1, int(float64(of)/scale)) }
+	small := image.NewRGBA64(image.Rect(0, 0, size(from.Dx()), size(from.Dy())))
+	n := min(maxSamples, max(1, int(scale)))
+	for at := range small.Bounds().Dx() * small.Bounds().Dy() {
+		x, y := at%small.Bounds().Dx(), at/small.Bounds().Dx()
+		var sum [4]uint32
+		for i := range n * n {
+			dx, dy := float64(i%n)/float64(n), float64(i/n)/float64(n)
+			red, green, blue, alpha := picture.At(
+				min(from.Max.X-1, from.Min.X+int((float64(x)+dx)*scale)),
+				min(from.Max.Y-1, from.Min.Y+int((float64(y)+dy)*scale))).RGBA()
+			sum[0], sum[1], sum[2], sum[3] = sum[0]+red, sum[1]+green, sum[2]+blue, sum[3]+alpha
+		}
+		of := func(i int) uint16 { return uint16(sum[i] / uint32(n*n)) }
+		small.SetRGBA64(x, y, color.RGBA64{R: of(0), G: of(1), B: of(2), A: of(3)})
+	}
+	return small
 }
