@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/report"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
@@ -60,7 +61,9 @@ func (p *page) failureLines(width int) []string {
 	if s.status == statusFailed && s.hint != "" {
 		lines = append(lines, p.theme.Paragraph(pane.Plain, p.safeBlock(s.hint), width)...)
 	}
-	lines = append(lines, p.theme.Paragraph(pane.Dim, p.safeBlock(s.reason), width)...)
+	if !strings.Contains(s.reason, s.summary(p.now())) { // else it says the same in more words
+		lines = append(lines, p.theme.Paragraph(pane.Dim, p.safeBlock(s.reason), width)...)
+	}
 	if s.failure == nil {
 		return append(lines, "")
 	}
@@ -103,7 +106,7 @@ func (p *page) serverFacts(width int) []string {
 	s, now := p.server, p.now()
 	facts := factList{theme: p.theme, width: width}
 	fact := facts.add
-	if s.status == statusFailed || s.status == statusEnded {
+	if s.failed() {
 		facts.lines = append(p.failureLines(width), p.actionLines(width)...)
 		facts.lines = append(facts.lines, "")
 	} else {
@@ -147,7 +150,7 @@ func (p *page) serverFacts(width int) []string {
 		fact("stdout", p.theme.Paint(pane.Warn, words.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
 	lines := facts.lines
-	if s.status != statusFailed && s.status != statusEnded {
+	if !s.failed() {
 		lines = append(append(lines, ""), p.actionLines(width)...)
 	}
 	if session != nil && session.Instructions != "" {
@@ -195,12 +198,42 @@ func (p *page) addDiagnosis(facts *factList, d *diagnosis) {
 	}
 }
 
-// reportLines returns a report as the command line shows it.
+// unfold shows a report in full.
+func (p *page) unfold(judged *doctor.Report) {
+	p.unfolded = judged
+	p.report.Forget()
+}
+
+// reportLines returns the findings of a report, one line each, or a report that is unfolded as the command line shows
+// it.
 func (p *page) reportLines(judged *doctor.Report, width int) []string {
-	var out strings.Builder
-	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: p.options.Color}}
-	_ = report.Write(&out, judged, options) // a builder takes everything
-	return strings.Split(p.theme.Signs(strings.TrimRight(out.String(), "\n")), "\n")
+	if p.unfolded == judged {
+		var out strings.Builder
+		options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: p.options.Color}}
+		_ = report.Write(&out, judged, options) // a builder takes everything
+		return strings.Split(p.theme.Signs(strings.TrimRight(out.String(), "\n")), "\n")
+	}
+	glyphs := p.theme.Glyphs
+	var lines []string
+	for _, finding := range judged.Gathered().Findings {
+		role, sign := pane.Dim, glyphs.Bullet
+		switch finding.Severity {
+		case check.Error:
+			role, sign = pane.Bad, glyphs.Bad
+		case check.Warning:
+			role, sign = pane.Warn, glyphs.Warn
+		}
+		id := " " + p.theme.Paint(pane.Dim, render.Safe(finding.ID))
+		title := p.theme.Paint(role, sign) + " " + p.safe(finding.Title)
+		lines = append(lines, p.theme.Fit(title, max(1, width-p.theme.Width(id)))+id)
+	}
+	if judged.Error != "" {
+		lines = append(lines, p.theme.Paint(pane.Bad, glyphs.Bad)+" "+p.safe(judged.Error))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, p.theme.Paint(pane.Good, glyphs.Good)+" no findings")
+	}
+	return lines
 }
 
 // actionLines say which actions are possible for the server on the page.

@@ -213,12 +213,17 @@ func (m *model) serverKeys() []pane.Binding {
 	if s == nil || m.page.serverList != nil {
 		return nil
 	}
-	examine := func() tea.Cmd { return m.servers.examine(s) }
-	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not available")
+	doctor := pane.Binding{
+		Keys: []string{"d"}, Help: "run the doctor", Do: func() tea.Cmd { return m.servers.examine(s) },
+		Off: pane.Off(m.options.Examine == nil, "the doctor is not available"),
+	}
+	if found := s.diagnosis.report; found != nil && len(found.Findings) > 0 && m.page.unfolded != found {
+		doctor.Help, doctor.Do = "unfold the doctor's findings", pane.Do(func() { m.page.unfold(found) })
+	}
 	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has no log")
 	return []pane.Binding{
 		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it is not running"), Do: m.stopServer},
-		{Keys: []string{"d"}, Help: "run the doctor", Off: noDoctor, Do: examine},
+		doctor,
 		m.developers.key(s),
 		m.config.editKey(s),
 		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},

@@ -42,6 +42,8 @@ type page struct {
 	intro      pane.Cache[item]           // the lines above the form
 	above      int                        // how many lines of it were drawn last
 	report     pane.Cache[*doctor.Report] // of the doctor
+	// unfolded is the report that is shown in full, nil for none.
+	unfolded *doctor.Report
 	// instructions are a server's. They are cached because its page is drawn every second and hostile
 	// instructions can be slow to lay out.
 	instructions pane.Cache[string]

@@ -279,7 +279,7 @@ func TestPageOfAStart(t *testing.T) {
 	}
 }
 
-// What the doctor finds stands on the server's page as the command line shows it: where it
+// What the doctor finds is on the server's page, one line each; unfolded it is as the command line shows it: where it
 // is, what was seen, how to mend it.
 func TestDoctorsFindings(t *testing.T) {
 	d := drive(t, []string{"zwave"})
@@ -294,6 +294,11 @@ func TestDoctorsFindings(t *testing.T) {
 	d.press("d")
 	d.shows("examining 0 ms")
 	d.until("a finding", func() bool { return d.m.servers.list[0].diagnosis.report != nil })
+	d.shows(`✗ a text has\x1b[2J control characters`, "text-control")
+	if strings.Contains(d.frame(), "send plain text") {
+		t.Errorf("the finding is not folded:\n%s", d.frame())
+	}
+	d.press("d")
 	d.shows(`a text has\x1b[2J control characters`, "text-control", "tool dim", "/description", `token=*** \x1b[31m`, "send plain text")
 }
 
