@@ -184,7 +184,7 @@ func TestServeHTTPLegacy(t *testing.T) {
 	cancel()
 
 	s.want(200, "", s.send("DELETE", "", session, revision))
-	const gone = `"message":"no such session, or it has ended: send initialize"`
+	const gone = `"message":"unknown or expired session: send initialize"`
 	s.want(404, gone, s.send("POST", callOK, session, revision))
 	s.want(404, gone, s.send("GET", "", session, revision))
 	s.want(404, gone, s.send("POST", callOK, "Mcp-Session-Id: never-was"))

@@ -49,7 +49,7 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 		m.value.eachFlaw(take)
 		for _, flaw := range flaws {
 			if flaw.Duplicate && flaw.first == m.origin {
-				take(flaw) // either of the two could be meant
+				take(flaw) // it is unclear which of the two applies
 			}
 		}
 	}
@@ -83,8 +83,8 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// removeWrong removes wrong values before the file is merged with others. A wrong log setting switches the log off,
-// since logging could record what should stay private.
+// removeWrong removes wrong values before the file is merged with others. An invalid log setting disables the log,
+// because logging could record private data.
 func (l *loaded) removeWrong(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)

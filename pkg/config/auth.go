@@ -12,8 +12,8 @@ const (
 	GrantJWTBearer         = "jwt_bearer"         // toolx's machine has an identity token
 )
 
-// Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it is optional: most servers publish
-// what they require.
+// Auth configures how toolx gets access tokens for a server (OAuth 2.1). Everything is optional, because most servers
+// publish what they require.
 type Auth struct {
 	// Grant is one of the Grant constants; empty means GrantAuthorizationCode.
 	Grant string `config:"grant"`
@@ -70,9 +70,9 @@ func (d *decoder) auth(v value, s *Server) {
 func (a *Auth) validate() (problem, fix string) {
 	switch {
 	case a.PrivateKey != "" && a.PrivateKeyFile != "":
-		return "there are both a privateKey and a privateKeyFile", "keep one of them"
+		return "both privateKey and privateKeyFile are set", "keep one of them"
 	case a.Signs() && a.ClientSecret != "":
-		return "there are both a clientSecret and a private key", "keep the one that the client is registered with"
+		return "both clientSecret and a private key are set", "keep the one that the client is registered with"
 	case a.Grant == GrantClientCredentials && a.ClientID == "":
 		return "the grant client_credentials needs a clientId", "add clientId: …"
 	case a.Grant == GrantClientCredentials && a.ClientSecret == "" && !a.Signs():
@@ -81,7 +81,7 @@ func (a *Auth) validate() (problem, fix string) {
 	case a.Grant == GrantJWTBearer && (a.IdentityToken == "") == (a.IdentityTokenFile == ""):
 		return "the grant jwt_bearer needs either an identityTokenFile or an identityToken", "keep or add one of them"
 	case a.Grant != GrantJWTBearer && (a.Provider != nil || a.IdentityToken+a.IdentityTokenFile != ""):
-		return "an identity token and its provider are for another grant", "add grant: jwt_bearer"
+		return "identityToken and identityProvider need the grant jwt_bearer", "add grant: jwt_bearer"
 	case a.Provider != nil && (a.Provider.Issuer == "" || a.Provider.ClientID == ""):
 		return "an identityProvider needs an issuer and a clientId",
 			"add identityProvider: {issuer: https://…, clientId: …}"

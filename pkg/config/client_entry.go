@@ -19,11 +19,11 @@ type translation struct {
 	entry   node
 }
 
-// translate returns the entry with toolx's own keys; false if no other program can start or reach that server. own maps
+// translate returns the entry with toolx's own keys; false if only the client can start or reach that server. own maps
 // the client's keys to toolx's.
 func (c *Client) translate(given *node, own map[string]string, project bool) (*node, bool) {
 	if given.kind != kindMap {
-		return given, true // the schema says what is wrong
+		return given, true // the schema reports the error
 	}
 	t := translation{client: c, project: project, entry: node{kind: kindMap, origin: given.origin, flaws: given.flaws}}
 	for _, m := range given.members {
@@ -42,7 +42,7 @@ func (c *Client) translate(given *node, own map[string]string, project bool) (*n
 	case !reached && c.extensions:
 		return nil, false
 	case !reached && len(given.members) == 1 && given.indexOf("enabled") == 0:
-		return nil, false // switches what is defined elsewhere
+		return nil, false // it only enables an entry defined elsewhere
 	}
 	if t.entry.indexOf("url") < 0 {
 		t.drop("auth")
@@ -73,7 +73,7 @@ var bracedVariables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 })
 
-// namesInternal reports whether the entry is a part of its client instead of a server.
+// namesInternal reports whether the entry is a built-in part of the client instead of a server.
 func (n *node) namesInternal() bool {
 	kind, _ := n.get("type")
 	internal := []string{"builtin", "platform", "frontend", "inline_python"}
@@ -231,8 +231,8 @@ func (t *translation) transport(m member) {
 	t.put("type", m, value)
 }
 
-// time reads a number, text with a unit, or a mapping of times. It ignores a number that is not a possible wait:
-// clients take it as no limit or as their default. The unit is the key's, else the client's.
+// time reads a number, text with a unit, or a mapping of times. It ignores numbers that are not positive, which clients
+// treat as no limit or as their default. The unit is the key's, or else the client's.
 func (t *translation) time(name string, m member) {
 	unit := t.client.unit
 	switch {

@@ -13,9 +13,9 @@ type Input struct {
 	Default     string
 	Secret      bool
 	Options     []string // the possible answers; none means any text
-	// File is the config file with the entry: another file's input with this ID is a different one.
+	// File is the config file with the entry. An input with the same ID in another file is different.
 	File string
-	// Variable is the environment variable that answers instead of the user.
+	// Variable is the environment variable that can provide the value.
 	Variable string
 }
 
@@ -133,7 +133,7 @@ func (e *expander) fromInput(argument, _ string, _ int) (string, error) {
 	return answer, nil
 }
 
-// provided returns a reader for values that clients fill in. An environment variable of that name wins.
+// provided returns a reader for values that clients provide. An environment variable with that name takes precedence.
 func provided(name string, value func(e *expander) string) func(*expander, string, string, int) (string, error) {
 	return func(e *expander, _, _ string, _ int) (string, error) {
 		if set, found := e.lookup(name); found {
@@ -142,6 +142,6 @@ func provided(name string, value func(e *expander) string) func(*expander, strin
 		if value := value(e); value != "" {
 			return value, nil
 		}
-		return "", &referenceError{"its value is not known here", "export " + name + "=…", fs.ErrNotExist}
+		return "", &referenceError{"its value is unknown here", "export " + name + "=…", fs.ErrNotExist}
 	}
 }

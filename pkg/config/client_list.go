@@ -31,14 +31,14 @@ func (s *Server) Target() []string {
 type Setting struct {
 	// Path is its path in the entry: "args[1]", "env.TOKEN".
 	Path string
-	// Written is the text in the file. Value is the expanded text; it is Written if expanding needs a keyring, a
-	// program, a file or a person, or if a variable is not set.
+	// Written is the text in the file. Value is the expanded text, or Written if expansion needs a keyring, a program,
+	// a file or user input, or if a variable is not set.
 	Written, Value string
 	Origin         Origin
 }
 
-// Settings returns the values of the entry in order, and the secrets among them. It runs no program, reads no file and
-// asks no one.
+// Settings returns the values of the entry in order, and the secrets among them. It does not run programs, read files
+// or prompt.
 func (s *Server) Settings(environ []string) (settings []Setting, secrets []string) {
 	secrets = s.Secrets()
 	if s.node == nil {

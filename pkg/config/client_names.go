@@ -37,11 +37,11 @@ func (c *Config) AddClients(read []*ClientConfig, plain bool) {
 type imports struct {
 	clients []string
 	file    string
-	project *Project // nil if the user named the file
+	project *Project // nil if the user chose the file
 }
 
 // TrustedImports returns the ids of the clients that the files import. Imports of a project's file need the user's
-// consent, since they would take plain names; without it, there is a warning.
+// consent, because they take plain names; without it, there is a warning.
 func (c *Config) TrustedImports() (ids []string, ignored []Warning) {
 	for _, one := range c.imports {
 		if one.project == nil || one.project.Allowed() {

@@ -131,10 +131,10 @@ type clientText struct {
 	data    []byte
 	root    *node     // nil if it cannot be read
 	flaws   []Problem // where it has been parsed
-	problem *Problem  // why it cannot be read
+	problem *Problem  // why it is unreadable
 }
 
-// maxClaudeFile is the size limit in bytes for Claude Code's own file, in which it keeps much else.
+// maxClaudeFile is the size limit in bytes for Claude Code's own file, which contains much other data.
 const maxClaudeFile = 64 << 20
 
 // present reports whether something exists at path, even if it cannot be read.
@@ -260,7 +260,7 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 	switch {
 	case text.root == nil && len(text.flaws) > 0:
 		return failed(text, text.flaws[0].Origin, text.flaws[0].Text)
-	case text.root == nil || text.root.kind == kindNull: // clients begin with an empty file
+	case text.root == nil || text.root.kind == kindNull: // clients create an empty file at first
 		text.root = &node{kind: kindMap, origin: Origin{File: name}}
 	case text.root.kind != kindMap:
 		return failed(text, text.root.origin, "expected a mapping with servers, found "+text.root.kind.String())
@@ -268,8 +268,8 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 	return text
 }
 
-// serversOnly returns Claude Code's own file, which is valid JSON, without everything but servers and the settings that
-// switch them off. Each value keeps its position.
+// serversOnly reduces Claude Code's own file, which is valid JSON, to servers and the settings that disable them. Each
+// value keeps its position.
 func serversOnly(data []byte) []byte {
 	text := bytes.Clone(data)
 	for m := range rawjson.Each(text) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Survey is what the doctor needs to know about all clients' files.
+// Survey is the doctor's view of all clients' files.
 type Survey struct {
 	// Ignored are files with servers, or parts of them, that their client never reads.
 	Ignored []Ignored
@@ -23,7 +23,7 @@ type Ignored struct {
 	Why, Fix string
 }
 
-// Differing are entries of one name that different clients have.
+// Differing are entries with the same name in different clients.
 type Differing struct {
 	Name    string
 	Servers []*Server // one of each client; Client is empty for toolx's own
@@ -62,7 +62,7 @@ func NewSurvey(options Options, own []*Server) *Survey {
 	return survey
 }
 
-// differing returns the keys in which entries differ, among the keys that decide what is started or reached.
+// differing returns the keys that differ between entries, among those that determine the process or address.
 func differing(servers []*Server) []string {
 	var different []string
 	for i := 1; i < len(servers); i++ {
@@ -81,7 +81,7 @@ func differing(servers []*Server) []string {
 	return slices.Compact(different)
 }
 
-// essence returns the values that decide about a server's process or address, by key.
+// essence returns the values that determine a server's process or address, by key.
 func (s *Server) essence() map[string]string {
 	all := map[string]string{"url": s.URL, "command": s.Command, "args": strings.Join(s.Args, "\x00"), "cwd": s.Cwd}
 	for name, value := range s.Env {
@@ -148,13 +148,13 @@ func (r *clientReader) misplaced() []Ignored {
 		for _, folder := range r.options.paths(location{path: "{local}/Packages/Claude_*"}, "") {
 			look("claude-desktop", "{apps}/Claude/claude_desktop_config.json",
 				folder+`\LocalCache\Roaming\Claude\claude_desktop_config.json`,
-				"Claude Desktop is installed as a package of the Windows store, which uses another folder")
+				"Claude Desktop is installed from the Windows store, which uses another folder")
 		}
 	}
 	for _, file := range ClientNamed("devin").Files(r.options) {
 		if file.Exists && strings.Contains(file.Path, ".devin") {
 			look("devin", "~/.codeium/windsurf/mcp_config.json", file.Path,
-				"it is Windsurf's; Devin, which has taken its place, reads "+file.Path)
+				"it is Windsurf's; its successor Devin reads "+file.Path)
 			break
 		}
 	}

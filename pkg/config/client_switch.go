@@ -2,23 +2,22 @@ package config
 
 import "path/filepath"
 
-// switchedOff is a setting outside a server's entry that switches it off.
+// switchedOff is a setting outside a server's entry that disables it.
 type switchedOff struct {
 	setting string
 	origin  Origin
 }
 
-// The keys of Claude Code's settings that name servers which it does not use: servers of .mcp.json that the user has
-// rejected, in any settings file and per folder; and any servers that the user has switched off in a folder.
-// enabledMcpjsonServers does not override them. For other servers Claude Code asks the user, as toolx does (see
-// Project).
+// The keys of Claude Code's settings with disabled servers: servers of .mcp.json that the user rejected, in any
+// settings file and per folder, and any servers that the user disabled in a folder. enabledMcpjsonServers does not
+// override them. For other servers Claude Code asks the user, as toolx does (see Project).
 const (
 	offOfShared = "disabledMcpjsonServers"
 	offInFolder = "disabledMcpServers"
 )
 
-// switchedOff returns the servers that the client's settings outside the file switch off, by name. A settings file that
-// cannot be read is a warning.
+// switchedOff returns the servers that the client's settings outside the file disable, by name. An unreadable settings
+// file is a warning.
 func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) map[string]switchedOff {
 	if file.Client.settings == nil {
 		return nil

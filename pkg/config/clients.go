@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Client is another MCP client, whose config files toolx reads and writes. Its record in clients is all that toolx
-// knows about it.
+// Client is another MCP client, whose config files toolx reads and writes.
 type Client struct {
-	ID   string // as users write it: "claude-desktop"
-	Name string // as messages show it: "Claude Desktop"
+	ID   string // for users: "claude-desktop"
+	Name string // for messages: "Claude Desktop"
 
 	locations []location
 	// keys lead to the mapping of servers in its files; nil means mcpServers. The client writes the first.
@@ -34,21 +33,21 @@ type Client struct {
 	// namesVariables reports whether env and headers take names of variables instead of references.
 	namesVariables bool
 	fractions      bool // timeouts may be fractions
-	alwaysEnabled  bool // an entry without the key enabled is switched off
-	alwaysAllow    bool // every entry names the tools that may be used, * for all
+	alwaysEnabled  bool // an entry without the key enabled is disabled
+	alwaysAllow    bool // every entry lists the allowed tools, * for all
 	emptyAllowsAll bool // an empty list of tools allows all of them
-	// extensions reports whether an entry may be an extension's, with neither a command nor an address.
+	// extensions reports whether an entry may belong to an extension, without command and address.
 	extensions bool
-	// settings are files with settings that switch servers off.
+	// settings are files with settings that disable servers.
 	settings []location
 }
 
-// Scope says for whom a client's file holds servers.
+// Scope is the scope of the servers in a client's file.
 type Scope string
 
 // The scopes, in order of precedence.
 const (
-	ScopeManaged Scope = "managed" // by the system's administrator: it excludes all others
+	ScopeManaged Scope = "managed" // set by the administrator, and excludes all others
 	ScopeLocal   Scope = "local"   // the user's own, for one folder
 	ScopeProject Scope = "project" // of the folder, which anyone could have written
 	ScopeUser    Scope = "user"
@@ -88,7 +87,7 @@ var clients = []*Client{
 	{
 		ID: "claude-desktop", Name: "Claude Desktop",
 		locations: []location{
-			// The package of the Windows store has its own file system.
+			// The Windows store package has its own file system.
 			{
 				system: "windows",
 				path:   "{local}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
@@ -255,14 +254,13 @@ var clients = []*Client{
 	},
 }
 
-// anyClient is the client of a file that no client would read. Its entry has the keys that clients read and do not
-// write.
+// anyClient is the client of a file at an unknown path. Its entry has the keys that clients read but do not write.
 var anyClient = &Client{
 	entry: "headersCommand type=transportType timeout=requestTimeout startTimeout=startup_timeout_ms " +
 		"allow=enabledTools",
 }
 
-// Clients returns all clients that toolx knows.
+// Clients returns all supported clients.
 func Clients() []*Client { return clients }
 
 // key returns the client's key for one of toolx's keys of an entry; empty if it has none.
@@ -403,7 +401,7 @@ func (c *Client) projectFolder(options Options) string {
 	return options.Dir
 }
 
-// home returns the home folder, empty if none is known.
+// home returns the home folder, or nothing.
 func (o Options) home() string {
 	name := "HOME"
 	if o.System == "windows" {

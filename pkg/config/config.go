@@ -1,6 +1,6 @@
-// Package config finds out which servers and tools exist: it finds the files, reads their formats (YAML, JSON, JSONC,
-// TOML; toolx's own keys and other clients'), validates them, and keeps the origin of every value. It starts nothing,
-// and expands variables only on request.
+// Package config loads servers and tools: it finds config files, reads their formats (YAML, JSON, JSONC, TOML; toolx's
+// own keys and other clients'), validates them, and records the origin of every value. It does not start anything, and
+// expands variables only on request.
 package config
 
 import (
@@ -16,21 +16,21 @@ type Config struct {
 	Tools    []*Tool
 	Defaults Defaults
 	Doctor   Doctor
-	// Roots are where servers may work: absolute folders and file:// URIs. Nil means that no file sets them, an empty
-	// list that there are none. See TrustedRoots.
+	// Roots are the folders that servers may work in: absolute paths and file:// URIs. Nil means that no file sets
+	// them, an empty list that there are none. See TrustedRoots.
 	Roots []string
 	// Files are the files that were read, in order.
 	Files []string
-	// Warnings are remarks that do not stop anything, such as unknown keys.
+	// Warnings are problems without consequences, such as unknown keys.
 	Warnings []Warning
 	// Unportable is what toolx accepts in a client's file and the client itself rejects.
 	Unportable []Warning
-	// Projects are the files that the user did not name; their servers resolve only with the user's consent.
+	// Projects are the files that toolx discovered; their servers resolve only with the user's consent.
 	Projects []*Project
-	// Problems are those outside the entries of servers and tools: the wrong values are left out. An entry's own
-	// problems are in its Err.
+	// Problems are those outside the entries of servers and tools, whose values are ignored. An entry's problems are in
+	// its Err.
 	Problems []Problem
-	// Shadowed are the servers and tools of earlier files whose names later files took.
+	// Shadowed are servers and tools that later files replaced.
 	Shadowed []Shadowed
 
 	imports []imports
@@ -56,8 +56,8 @@ type Server struct {
 	Args      []string          `config:"args"`
 	Env       map[string]string `config:"env,environment"`
 	EnvFile   string            `config:"envFile"`
-	// InheritEnv is what the process inherits of toolx's environment: "all", or "minimal" and the variables in
-	// InheritNames; empty means all but toolx's own secrets.
+	// InheritEnv is what the process inherits from toolx's environment: "all", or "minimal" and the variables in
+	// InheritNames; empty means all except toolx's own secrets.
 	InheritEnv   string
 	InheritNames []string
 	Cwd          string            `config:"cwd"`
@@ -77,11 +77,11 @@ type Server struct {
 	// zero means the default.
 	Timeout      time.Duration `config:"timeout,requestTimeout" as:"timeout"`
 	StartTimeout time.Duration `config:"startTimeout" as:"startTimeout"`
-	// KeepAlive is how long the server keeps running unused after toolx has ended; zero means the default, Unlimited
-	// that it ends with toolx.
+	// KeepAlive is how long the server keeps running unused after toolx exits; zero means the default, Unlimited that
+	// it ends with toolx.
 	KeepAlive time.Duration `config:"keepAlive" as:"limit"`
 	Retry     Retry         `config:"retry"`
-	// Hint is shown when connecting failed.
+	// Hint is shown if connecting fails.
 	Hint string `config:"hint"`
 	// Protocol is "auto", "legacy" or a revision; empty means auto.
 	Protocol string `config:"protocol"`
@@ -94,11 +94,11 @@ type Server struct {
 	// Exclusive reports whether only one process of the server may run at a time.
 	Exclusive bool `config:"exclusive"`
 	Disabled  bool
-	// Guards decide which of its tools may be used and which need confirmation: the entry's own, those of a user's
-	// entry that it replaces, and those of the command line.
+	// Guards restrict which tools may be used and which need confirmation: the entry's own, those of a user's entry
+	// that it replaces, and those of the command line.
 	Guards guard.Guards
 
-	// Session reports whether the name is that of a session (--as) instead of an entry.
+	// Session is set if the name is that of a session (--as) instead of an entry.
 	Session bool
 	// Flags are those of toolx's command line with which another command reaches the server; they are in no file.
 	Flags []string
@@ -111,8 +111,8 @@ type Server struct {
 	Scope  Scope
 
 	dir     string   // of the file, absolute: relative paths start there
-	literal bool     // nothing is expanded (see AdHoc)
-	node    *node    // for the origin of single values; nil if no file says it
+	literal bool     // values are not expanded (see AdHoc)
+	node    *node    // for the origin of single values; nil without a file
 	project *Project // nil if the user named the file
 	sources *Sources // of references; may be nil
 	// workspace is the folder that another client calls the workspace, and inputs are the values that it requests.
@@ -180,21 +180,21 @@ type Implementation struct {
 	Handler string `config:"handler"` // of builtin and internal; empty means the tool's name
 
 	// The rest is for mocks.
-	MockResponse json.RawMessage   `config:"mock_response"` // returned as it is
+	MockResponse json.RawMessage   `config:"mock_response"` // returned unchanged
 	Content      []json.RawMessage `config:"content"`       // MCP content blocks, instead of text made from MockResponse
-	Delay        time.Duration     `config:"delay"`         // before answering
+	Delay        time.Duration     `config:"delay"`         // before the response
 	Error        string            `config:"error"`         // the call fails with this text
-	// Faults rehearse failure; they take effect under serve.
+	// Faults take effect only under serve.
 	Faults Faults `config:"faults"`
 }
 
-// Faults are the ways in which a mock misbehaves when it is served.
+// Faults are deliberate errors of a mock under serve.
 type Faults struct {
-	Before string `config:"before"` // a line printed on stdout before the call is answered
-	During string `config:"during"` // a line printed between two halves of the answer's delay
+	Before string `config:"before"` // a line printed on stdout before the response
+	During string `config:"during"` // a line printed in the middle of the delay
 	Stderr string `config:"stderr"` // a line printed on stderr
-	Crash  *int   `config:"crash"`  // the process exits with this code in mid-call
-	Silent bool   `config:"silent"` // it never answers
+	Crash  *int   `config:"crash"`  // the process exits with this code during the call
+	Silent bool   `config:"silent"` // it never responds
 }
 
 // Defaults apply to every call unless a server, a tool or a flag overrides them. Zero means unset; Timeout, MaxTime and
@@ -204,14 +204,14 @@ type Defaults struct {
 	MaxTime    time.Duration `config:"maxTime" as:"timeout"`
 	Slow       time.Duration `config:"slow" as:"limit"`
 	KeepAlive  time.Duration `config:"keepAlive" as:"limit"` // as a server's
-	MaxOutput  *int64        `config:"maxOutput"`            // bytes; nil means unset, 0 never to cut
+	MaxOutput  *int64        `config:"maxOutput"`            // bytes; nil means unset, 0 no limit
 	MaxMessage int64         `config:"maxMessage"`
 	MaxStarts  int           `config:"maxStarts"` // servers that start at the same time
 	Retry      Retry         `config:"retry"`
 	Log        Log
 }
 
-// Log is what the execution log leaves out.
+// Log configures what the execution log omits.
 type Log struct {
 	Off       bool // everything
 	NoResults bool // results of tools
@@ -242,14 +242,14 @@ type Shadowed struct {
 	project *Project // of By
 }
 
-// Consented reports whether the user named or trusts the file of the later entry.
+// Consented reports whether the user chose or trusts the file of the later entry.
 func (s Shadowed) Consented() bool { return s.project == nil || s.project.Allowed() }
 
-// Warning is a remark about a position in a file.
+// Warning is a warning about a position in a file.
 type Warning struct {
 	Origin Origin
 	Text   string
-	// Server is the server whose entry it is about, empty if it is about none.
+	// Server is the server of the entry, or empty.
 	Server string
 }
 

@@ -177,7 +177,7 @@ func (d *decoder) imports(v value) []string {
 	}
 	for i, item := range v.items {
 		switch {
-		case item.kind != kindText: // the schema says so
+		case item.kind != kindText: // the schema reports it
 		case slices.Contains(known, item.text):
 			ids = append(ids, item.text)
 		default:
@@ -186,7 +186,7 @@ func (d *decoder) imports(v value) []string {
 				fix = "did you mean " + near + "?"
 			}
 			at := value{item, item.origin, joinIndex(v.path, i)}
-			d.problem(at, fix, "no client is known as %s", at.shown())
+			d.problem(at, fix, "unknown client %s", at.shown())
 		}
 	}
 	return ids
@@ -243,8 +243,8 @@ func (e *entries[T]) put(added entry[T]) {
 	e.list = append(e.list, added)
 }
 
-// decoder converts a file's nodes into the types of this package. It ignores values of a wrong shape, which the schema
-// reports, and reports what the schema cannot, or cannot report well.
+// decoder converts a file's nodes to the types of this package. It ignores values of the wrong kind, which the schema
+// reports, and reports what the schema cannot report, or not as well.
 type decoder struct {
 	dir        string // of the file, absolute
 	problems   []placed
@@ -321,7 +321,7 @@ func fieldNames[T any](fields []field[T]) []string {
 	return names
 }
 
-// unknownKey warns about a key, which may be for another program, or a typo.
+// unknownKey warns about an unknown key, which may be a typo or for another program.
 func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if parent.path == "" && strings.HasPrefix(m.key, "x-") {
 		return
@@ -346,7 +346,7 @@ func (d *decoder) servers(v value, to *document) {
 			continue // the schema says so
 		}
 		if first, found := to.servers.find(m.key); found {
-			// Either could be meant, so that neither is started.
+			// It is unclear which one applies, so neither is started.
 			d.problem(child, "remove one of the two", "a server of this name is already defined at %s",
 				first.node.origin)
 			said := &d.problems[len(d.problems)-1]
@@ -370,7 +370,7 @@ func (d *decoder) servers(v value, to *document) {
 func (d *decoder) transport(v value) string {
 	switch name := v.string(); name {
 	case "":
-		return "" // empty, or of a type that the schema reports
+		return "" // empty, or the schema reports its type
 	case TransportStdio, TransportHTTP, TransportSSE:
 		return name
 	case "local":
@@ -378,7 +378,7 @@ func (d *decoder) transport(v value) string {
 	case "remote", "streamable-http", "streamable_http", "streamableHttp":
 		return TransportHTTP
 	}
-	d.problem(v, "write stdio, http or sse, or remove the key", "toolx cannot reach a server by %s", v.shown())
+	d.problem(v, "write stdio, http or sse, or remove the key", "unsupported transport %s", v.shown())
 	return ""
 }
 
@@ -453,21 +453,22 @@ func (d *decoder) bareNumber(v value) time.Duration {
 	return duration
 }
 
-// counted reads a number of units. It must be above zero: for some clients zero is no limit, for others no time.
+// counted reads a number of units. It must be above zero, because zero means no limit in some clients and no time in
+// others.
 func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	if v.kind != kindNumber && v.kind != kindText {
-		return 0 // the schema says so
+		return 0 // the schema reports it
 	}
 	const longest = float64(math.MaxInt64 / 2)
 	count, err := strconv.ParseFloat(v.text, 64)
 	switch exact := count * float64(unit); {
 	case d.lenient && (err != nil || exact > longest || exact < 1):
-		d.warn(v.at, fmt.Sprintf("%s is not a time to wait, and is ignored", v.path))
+		d.warn(v.at, fmt.Sprintf("%s is not positive, and is ignored", v.path))
 		d.ignored[v.path] = true
 	case err != nil || exact > longest:
 		d.problem(v, "use a time such as 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:
-		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is not a time to wait",
+		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is not a positive time",
 			v.shown())
 	default:
 		return time.Duration(exact)
@@ -506,7 +507,7 @@ func (v value) string() string {
 
 func (v value) bool() bool { return v.kind == kindBool && v.text == "true" }
 
-// texts returns the items as they are written: an argument 012 is the text "012".
+// texts returns the items as written: an argument 012 is the text "012".
 func (v value) texts() []string {
 	var texts []string
 	for _, item := range v.items {
@@ -522,7 +523,7 @@ func (d *decoder) words(v value) []string {
 		return v.texts()
 	}
 	if strings.ContainsAny(v.text, `'"`) {
-		d.problem(v, "write a list, such as [sh, -c, '…']", "quotes have no effect, because no shell reads it")
+		d.problem(v, "write a list, such as [sh, -c, '…']", "quotes have no effect, because it does not run in a shell")
 	}
 	return strings.Fields(v.text)
 }

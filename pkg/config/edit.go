@@ -55,7 +55,7 @@ func Edit(name string, data []byte, changes ...Change) ([]byte, error) {
 // edit makes one change, and checks it.
 func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	defer func() {
-		// Wrong positions from the parser could be outside the text.
+		// The parser's positions may be wrong and outside the text.
 		if recover() != nil {
 			edited, err = nil, &EditError{Origin: Origin{File: name}, Reason: unusualForm}
 		}
@@ -76,7 +76,7 @@ func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	if err != nil {
 		return nil, failed(err.Error())
 	}
-	// Edits go by position, so that an unforeseen form of the format could be damaged.
+	// Edits are made by position, which could damage unusual syntax.
 	again, problems := parse(name, edited)
 	if len(problems) > 0 || again == nil || !reflect.DeepEqual(again.plain(), wanted.plain()) {
 		return nil, failed(unusualForm)
@@ -97,15 +97,15 @@ func whereOf(name string, root *node, path []string) Origin {
 	return origin
 }
 
-// unusualForm is the reason for not editing a text in an unforeseen form.
-const unusualForm = "its form is too unusual"
+// unusualForm is the reason for not editing unusual syntax.
+const unusualForm = "its syntax is too unusual"
 
-var errNoSuchKey = errors.New("there is no such key")
+var errNoSuchKey = errors.New("key not found")
 
 // changed returns a copy of n after a change.
 func (n *node) changed(change Change) (*node, error) {
 	if n.kind != kindMap && n.kind != kindNull {
-		return nil, fmt.Errorf("found %s where a mapping is needed", n.kind)
+		return nil, fmt.Errorf("expected a mapping, found %s", n.kind)
 	}
 	changed := &node{kind: kindMap, members: slices.Clone(n.members)}
 	key, at := change.Path[0], n.indexOf(change.Path[0])
@@ -144,7 +144,7 @@ func (n *node) changed(change Change) (*node, error) {
 	return changed, nil
 }
 
-// jsonNode reads a JSON text; nil if it is none.
+// jsonNode parses JSON; nil if it is invalid.
 func jsonNode(text json.RawMessage) *node {
 	root, problems := parseJSON("", text)
 	if len(problems) > 0 {
@@ -213,10 +213,10 @@ func CheckServerName(name string) error {
 		}
 	}
 	if strings.Contains(name, "__") || strings.ContainsAny(name, ":/\\*?[]{}") {
-		return fmt.Errorf("the name %q has characters with a meaning in tool names", name)
+		return fmt.Errorf("the name %q has characters that are special in tool names", name)
 	}
 	return nil
 }
 
-// Says reports whether the entry has a key, whatever its value.
+// Says reports whether the entry has a key.
 func (s *Server) Says(key string) bool { return s.node != nil && s.node.indexOf(key) >= 0 }

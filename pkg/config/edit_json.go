@@ -49,7 +49,7 @@ func editJSON(text []byte, _ *node, change Change) ([]byte, error) {
 		packed := root.Pack()
 		return packed[:len(packed)-1], nil // the newline that was added above
 	}
-	return nil, errors.New("a mapping is needed there")
+	return nil, errors.New("expected a mapping there")
 }
 
 // jsonEditor changes the tree of a JSON text and formats new values like the rest of it.

@@ -76,16 +76,16 @@ func TestEditRefuses(t *testing.T) {
 		},
 		{
 			"toolx.yaml", "servers: [a]\n", `set servers.z {"command":"q"}`,
-			"toolx.yaml:1:1 cannot be edited: found a list where a mapping is needed",
+			"toolx.yaml:1:1 cannot be edited: expected a mapping, found a list",
 		},
-		{"toolx.yaml", "servers: {}\n", "remove servers.z", "toolx.yaml:1:1 cannot be edited: there is no such key"},
+		{"toolx.yaml", "servers: {}\n", "remove servers.z", "toolx.yaml:1:1 cannot be edited: key not found"},
 		{
 			"toolx.yaml", "servers: {a: {command: b}, c: {command: d}}\n", "rename servers.a c",
 			"toolx.yaml:1:11 cannot be edited: the key 'c' already exists",
 		},
 		{
 			"mcp.json", `{"servers": null}`, `set servers.z {"command":"q"}`,
-			"mcp.json:1:2 cannot be edited: a mapping is needed there",
+			"mcp.json:1:2 cannot be edited: expected a mapping there",
 		},
 		{"mcp.json", `{"servers": `, `set servers.z {"command":"q"}`, "mcp.json:2:1: not valid JSON"},
 		{"toolx.yaml", "\xff", `set servers.z {"command":"q"}`, "toolx.yaml:1:1: the byte 0xff is not valid UTF-8"},

@@ -22,9 +22,9 @@ func (o Origin) String() string {
 type Problem struct {
 	// Origin is its position; Line is 0 for the whole file.
 	Origin Origin
-	// Text says what is wrong.
+	// Text describes the problem.
 	Text string
-	// Fix says what to write instead; it may be empty.
+	// Fix is what to write instead; it may be empty.
 	Fix string
 	// Source is the line in question with a mark below it; it may be empty.
 	Source string
@@ -72,7 +72,7 @@ type Error struct {
 // Unwrap returns why a reference could not be read: a program that times out is not a usage error.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Error gives one line "file:line:column: text" for each problem.
+// Error returns one line "file:line:column: text" per problem.
 func (e *Error) Error() string {
 	var lines []string
 	for _, problem := range e.Problems {
@@ -84,7 +84,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Hint returns how to fix the problems, a line for each; with several problems, each line begins with the position.
+// Hint returns how to fix the problems, one line each; with several problems, each line begins with the position.
 func (e *Error) Hint() string {
 	var lines []string
 	for _, problem := range e.Problems {

@@ -19,7 +19,7 @@ type expander struct {
 	// missing and malformed are the failures.
 	missing   []Missing
 	malformed []Problem
-	// untrusted is why the first file of a reference that needs consent may not be read.
+	// untrusted is why the first file that needs consent may not be read.
 	untrusted error
 	// cause is why the first unreadable reference failed.
 	cause error
@@ -139,7 +139,7 @@ func (e *expander) refuse(reference, key string) {
 // problem records a problem with a key of the entry.
 func (e *expander) problem(key, text, fix string) {
 	if len(e.malformed) >= mostRemarks {
-		return // enough to read
+		return // enough
 	}
 	e.malformed = append(e.malformed, Problem{
 		Origin: e.server.origin(key), Text: problemText(joinKey("servers", e.server.Name)+"."+key, text), Fix: fix,
@@ -166,7 +166,7 @@ func ReferenceFix(reference string) string {
 		return "only VS Code supports it: write ${NAME} for a variable with the value"
 	}
 	return "write ${NAME}, ${NAME:-default}, ${keyring:NAME}, ${file:PATH}, ${cmd:PROGRAM}, " +
-		"or $${ for the characters themselves"
+		"or $${ for a literal ${"
 }
 
 // variableFor converts any text to the name of an environment variable: "api-key" becomes API_KEY.

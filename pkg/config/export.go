@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ExportError reports that a client cannot have an entry for a server.
+// ExportError reports that a client does not support a server.
 type ExportError struct {
 	Server, Client string
 	Reason         string
@@ -62,7 +62,7 @@ func (x *exporter) put(key string, value any) {
 	x.members = append(x.members, rawjson.NewMember(key, text))
 }
 
-// lose records that the client has no key for a part of the entry.
+// lose records a part of the entry for which the client has no key.
 func (x *exporter) lose(key string) {
 	x.lost = append(x.lost, fmt.Sprintf("%s has no key for %s", x.client.Name, key))
 }

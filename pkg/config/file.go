@@ -36,8 +36,8 @@ type loaded struct {
 	problems   []Problem // outside entries
 }
 
-// readFile reads and checks one file; project reports that the user did not name it. The problems are those of a file
-// that cannot be read at all.
+// readFile reads and checks one file; project is set if toolx discovered it. The problems are those of an unreadable
+// file.
 func readFile(file File, project bool) (loaded, []Problem) {
 	var data []byte
 	var err error
@@ -54,11 +54,11 @@ func readFile(file File, project bool) (loaded, []Problem) {
 	return result, problems
 }
 
-// readTime limits the reading of a file that the user did not name. Reading some regular files of the system blocks.
+// readTime is the time limit for reading a discovered file, because reading some special files blocks.
 const readTime = time.Second
 
-// readBounded reads the file up to one byte more than most, because devices and pipes have no size. If regular is true
-// it opens regular files only and does not wait: the file may be a stranger's.
+// readBounded reads the file up to one byte more than most, because devices and pipes have no size. If regular is true,
+// it opens only regular files and does not wait, because the file may be hostile.
 func readBounded(path string, regular bool, most int64) ([]byte, error) {
 	open := os.Open
 	if regular {
@@ -70,13 +70,13 @@ func readBounded(path string, regular bool, most int64) ([]byte, error) {
 	}
 	defer file.Close()
 	if regular {
-		_ = file.SetReadDeadline(time.Now().Add(readTime)) // most files have none, and need none
+		_ = file.SetReadDeadline(time.Now().Add(readTime)) // most files do not support it
 	}
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// readWithin reads a regular file of a folder up to one byte more than maxFile. It follows no link out of the folder,
-// not even one that is created at this moment.
+// readWithin reads a regular file of a folder up to one byte more than maxFile. It does not follow links out of the
+// folder, even if one is created concurrently.
 func readWithin(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -158,7 +158,7 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unreported),
 		})
 	}
-	// If both the schema and the decoder report a value, keep the decoder's problem, which says more.
+	// If both the schema and the decoder report a value, keep the decoder's problem, which is more specific.
 	for _, problem := range decoder.problems {
 		decoder.ignored[problem.path] = true
 	}

@@ -75,16 +75,16 @@ func (d *decoder) placeGuard(v value, s *Server) {
 	}
 }
 
-// keepGuards adds the guards of a replaced entry to an entry of a project's file: a project's file may restrict what
-// the user's own config allows, and never extend it.
+// keepGuards adds the guards of a replaced entry to an entry of a project's file, which may restrict the user's own
+// config but never extend it.
 func keepGuards(by, earlier *Server) {
 	if by.project != nil && earlier.project != by.project {
 		by.Guards = append(slices.Clone(by.Guards), earlier.Guards...)
 	}
 }
 
-// restrictGuards removes confirm from the entries of a project's file, which may not decide whether the user is asked
-// before a call. It returns a warning for each.
+// restrictGuards removes confirm from the entries of a project's file, which must not disable confirmation. It returns
+// a warning for each.
 func (d *document) restrictGuards() []Warning {
 	var warnings []Warning
 	for _, e := range d.servers.list {
@@ -95,7 +95,7 @@ func (d *document) restrictGuards() []Warning {
 		server.guard().Confirm = ""
 		warnings = append(warnings, Warning{
 			Origin: server.origin("confirm"), Server: server.Name,
-			Text: e.path + ".confirm is ignored: a file that came with the folder cannot switch questions off",
+			Text: e.path + ".confirm is ignored: a project's file cannot disable confirmation",
 		})
 	}
 	return warnings

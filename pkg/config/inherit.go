@@ -13,11 +13,11 @@ const (
 	inheritMinimal = "minimal"
 )
 
-// tokenVariable is the token of toolx serve, which no other process needs.
+// tokenVariable has the token of toolx serve, which other processes do not need.
 const tokenVariable = "TOOLX_SERVE_TOKEN"
 
-// ownSecrets returns the variables with toolx's own secrets: its token, and the keys of model providers. A process that
-// toolx starts gets them only explicitly.
+// ownSecrets returns the variables with toolx's own secrets: its token, and the keys of model providers. Processes get
+// them only if configured explicitly.
 func ownSecrets() []string {
 	return []string{tokenVariable, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 }

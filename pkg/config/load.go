@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/state"
 )
 
-// Options are where Load looks. The zero value is what users expect.
+// Options configures Load. The zero value is the normal behaviour.
 type Options struct {
 	// Files are the files of --config; later ones win. If there are any, Load looks for no others.
 	Files []string
@@ -26,7 +26,7 @@ type Options struct {
 	Getenv func(string) (string, bool)
 	// UserDir is the folder with the user's toolx/config.yaml; empty means the XDG config folder.
 	UserDir string
-	// Distrust makes a Project of every file, the user's own and those of Files too.
+	// Distrust treats every file as a Project, including the user's own and Files.
 	Distrust bool
 	// System is a GOOS, empty for the current one, and Root is a prefix for the system's own folders, such as /etc.
 	// Tests set them for other clients' files.
@@ -159,7 +159,7 @@ func userFile(options Options) File {
 	return File{Name: path, Path: path}
 }
 
-// named returns the files that the user named.
+// named returns the files that the user chose.
 func named(options Options, names []string, fix string) (files []File, problems []Problem) {
 	for _, name := range names {
 		file := File{Name: name, Path: absolute(name, options.Dir)}
@@ -238,8 +238,8 @@ func notRead(path, reason string) Warning {
 	}
 }
 
-// Refused returns why the file is neither changed nor, unless the user names it, read: other users can write it, or it
-// is a project's and a link out of its folder. It returns nothing for a file that cannot be inspected.
+// Refused returns why the file is not changed, nor read unless the user names it: other users can write it, or it is a
+// project's and a link out of its folder. It returns nothing for a file that cannot be inspected.
 func (f File) Refused() string {
 	info, err := os.Stat(f.Path)
 	if err != nil {

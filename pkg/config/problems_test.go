@@ -32,8 +32,8 @@ func TestProblems(t *testing.T) {
 		{"nothing for a name", "servers: {'': {command: x}}", []string{"1:1: servers: contains an empty name"}},
 		{"text for a boolean", "servers: {a: {command: x, disabled: yes}}", []string{"1:37: servers.a.disabled: expected true or false, found text 'yes'"}},
 		{"no unit", "servers: {a: {command: x, retry: {baseDelay: 30}}}", []string{"1:46: servers.a.retry.baseDelay: 30 has no unit"}},
-		{"no time to wait", "servers: {a: {command: x, timeout: 0}}", []string{"1:36: servers.a.timeout: 0 is not a time to wait"}},
-		{"another way", "servers: {a: {command: x, type: ws}}", []string{"1:33: servers.a.type: toolx cannot reach a server by 'ws'"}},
+		{"no time to wait", "servers: {a: {command: x, timeout: 0}}", []string{"1:36: servers.a.timeout: 0 is not a positive time"}},
+		{"another way", "servers: {a: {command: x, type: ws}}", []string{"1:33: servers.a.type: unsupported transport 'ws'"}},
 		{"unclear whether a log is wanted", "defaults: {log: no}", []string{"1:17: defaults.log: expected true or false or a mapping, found text 'no', and counts as false"}},
 		{"roots", "roots: .", []string{"1:8: roots: expected a list, found text '.', and is ignored"}},
 		{"no unit, quoted", "defaults: {slow: '1.5'}", []string{"1:18: defaults.slow: 1.5 has no unit, and is ignored"}},
@@ -71,7 +71,7 @@ func TestProblems(t *testing.T) {
 			"all at once", "servers:\n  a: {timeout: -3}\n  b: {command: x, disabled: 1, protocol: x}\ntools: 3\n",
 			[]string{
 				"2:3: servers.a: the server has neither command nor url",
-				"2:16: servers.a.timeout: -3 is not a time to wait",
+				"2:16: servers.a.timeout: -3 is not a positive time",
 				"3:29: servers.b.disabled: expected true or false, found a number 1",
 				"3:42: servers.b.protocol: unknown value 'x', expected one of auto, legacy, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
 				"4:8: tools: expected a list, found a number 3",
@@ -138,11 +138,11 @@ func TestUnreadable(t *testing.T) {
 		{"UTF-16", "\xff\xfes\x00", "c.yaml: the file is UTF-16"},
 		{"invalid UTF-8", "servers:\n  é\xff: x", "c.yaml:2:4: the byte 0xff is not valid UTF-8"},
 		{"too large", strings.Repeat("#", maxFile+1), "c.yaml: larger than 4 MiB"},
-		{"too large for YAML", strings.Repeat("#", maxYAML+1), "c.yaml: larger than 1 MiB, the most for YAML"},
+		{"too large for YAML", strings.Repeat("#", maxYAML+1), "c.yaml: larger than 1 MiB, the limit for YAML"},
 		{"too many tokens", strings.Repeat("- x\n", maxTokens/2+1), "c.yaml: too large for YAML (more than 50000 tokens)"},
 		{"too deep", "a: " + strings.Repeat("[", 100_000), "c.yaml:1:204: values are nested more than 200 deep"},
 		{"too deep by dashes", strings.Repeat("- ", 100_000), "c.yaml:1:401: values are nested more than 200 deep"},
-		{"second document", "servers:\n---\ntools:\n", "c.yaml:2:1: a second YAML document begins here, a config file holds one"},
+		{"second document", "servers:\n---\ntools:\n", "c.yaml:2:1: a second YAML document begins here, but a config file has only one"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

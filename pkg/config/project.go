@@ -28,8 +28,8 @@ const (
 	TrustNone = "none"
 )
 
-// Project is a config file that Find discovered in the working folder or above it. It may have come with a repository,
-// so its servers resolve only after Allow.
+// Project is a config file that Find discovered in the working folder or above it. It may come from a repository, so
+// its servers resolve only after Allow.
 type Project struct {
 	File File
 	// SHA256 is the hex digest of the file; if servers name envFiles, or files by ${file:…}, it is the digest of the
@@ -85,9 +85,9 @@ type namedFile struct {
 	data  []byte // nil if it was not read
 }
 
-// lookAt inspects a file that an entry names. Without consent it reads only a regular file below the folder, because
-// opening a pipe, a device or a network share has effects. It does not expand variables in the name, so that the name
-// cannot reveal their values.
+// lookAt inspects a file that an entry names. Without consent it reads only regular files below the folder, because
+// opening a pipe, a device or a network share has side effects. It does not expand variables in the name, because the
+// name could reveal their values.
 func (p *Project) lookAt(name string) namedFile {
 	if p.leadsOut(name) {
 		return namedFile{shown: name}
@@ -118,7 +118,7 @@ func (p *Project) lookAt(name string) namedFile {
 	return namedFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
 }
 
-// leadsOut reports whether a file name may lead out of the folder, judging by the name alone.
+// leadsOut reports whether a file name may lead out of the folder, without following links.
 func (p *Project) leadsOut(name string) bool {
 	return !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~")
 }
@@ -194,7 +194,7 @@ func blockPath(block json.RawMessage) (path string, found bool) {
 // filesOutside returns the files that the tool returns from outside the folder of the project's file.
 func (t *Tool) filesOutside() []string {
 	if t.Err() != nil {
-		return nil // it returns nothing
+		return nil // it has no content
 	}
 	var outside []string
 	for _, block := range t.Implementation.Content {
@@ -217,8 +217,8 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 		untrusted
 }
 
-// restrict removes settings that a project's file may not have, and returns a warning for each: the execution log is
-// the user's own record.
+// restrict removes settings that a project's file may not have, and returns a warning for each. The execution log
+// belongs to the user.
 func (d *document) restrict() []Warning {
 	warnings := d.restrictGuards()
 	if d.defaults == nil {
@@ -236,7 +236,7 @@ func (d *document) restrict() []Warning {
 	}
 	return append(warnings, Warning{
 		Origin: log.place(),
-		Text:   "defaults.log is ignored: a file that came with the folder cannot switch the log off",
+		Text:   "defaults.log is ignored: a project's file cannot disable the log",
 	})
 }
 
@@ -249,8 +249,7 @@ func (p *Project) Allowed() bool { return p.allowed.Load() }
 // NeedsConsent reports whether anything in the file needs Allow.
 func (p *Project) NeedsConsent() bool { return len(p.Effects()) > 0 }
 
-// needsNone reports whether the entry needs no consent: it is broken and does nothing, or it serves a file of the same
-// folder.
+// needsNone reports whether the entry does not need consent, because it is broken or serves a file of the same folder.
 func (s *Server) needsNone() bool { return s.Err() != nil || s.servesOwnFile() }
 
 // Effects returns what the file's servers would do, in order: a line for each program and address, and for each other
@@ -309,8 +308,8 @@ func (s *Server) effects() []string {
 	return lines
 }
 
-// otherKeys returns the keys of the entry that could do harm, apart from the program, the address and the envFile. A
-// key counts unless it is known to be harmless.
+// otherKeys returns potentially harmful keys of the entry, apart from the program, the address and the envFile. A key
+// counts unless it is known to be harmless.
 func (s *Server) otherKeys() []member {
 	if s.node == nil {
 		return nil
@@ -332,10 +331,10 @@ func (s *Server) otherKeys() []member {
 	})
 }
 
-// commandLine joins words so that their ends are visible.
+// commandLine joins words with visible boundaries.
 func commandLine(parts []string) string { return strings.Join(words.Texts(parts, word), " ") }
 
-// word quotes a text that could hide the end of a word.
+// word quotes a text with unclear boundaries.
 func word(text string) string {
 	hides := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'\\", r) }
 	if text == "" || strings.ContainsFunc(text, hides) {
@@ -344,7 +343,7 @@ func word(text string) string {
 	return text
 }
 
-// ownCommand is the command for toolx itself, whatever PATH has.
+// ownCommand is the command for toolx itself, regardless of PATH.
 const ownCommand = "toolx"
 
 // servesOwnFile reports whether the entry can only start toolx itself, to serve a file of the config's own folder. That
@@ -407,7 +406,8 @@ func (e *UntrustedError) Error() string {
 		servers = "servers " + strings.Join(names[:last], ", ") + " and " + names[last] + " were"
 	}
 	if e.Changed != "" {
-		return fmt.Sprintf("%s, which %s names, changed while toolx ran: %s not started", e.Changed, e.File, servers)
+		return fmt.Sprintf("%s, which %s uses, changed while toolx was running: %s not started",
+			e.Changed, e.File, servers)
 	}
 	return fmt.Sprintf("%s is not trusted: %s not started", e.File, servers)
 }

@@ -17,20 +17,20 @@ import (
 // reference is a form of ${…} other than a variable: ${NAME:ARGUMENT}.
 type reference struct {
 	name string
-	// alone reports whether it takes no argument: ${NAME}.
+	// alone is set if it has no argument: ${NAME}.
 	alone bool
-	// public reports whether its value is not secret, empty whether its value may be empty.
+	// public is set if its value is not secret, empty if its value may be empty.
 	public, empty bool
-	// whole reports whether a ":-" is part of the argument; otherwise a default follows it.
+	// whole is set if ":-" is part of the argument instead of the start of a default.
 	whole bool
 	// read returns the reference's value. The error, which is shown after the reference, never quotes the value and may
 	// have a hint. A default replaces fs.ErrNotExist and an empty value.
 	read func(e *expander, argument, key string, depth int) (string, error)
-	// effect describes the effect of reading it, for the question for consent; nil means none that matters.
+	// effect describes the effect of reading it, for the consent prompt; nil means harmless.
 	effect func(s *Server, argument string) string
 }
 
-// references is the table of all forms. Anything else is a variable.
+// references is the table of all forms except variables.
 func references() []reference {
 	return []reference{
 		{name: "keyring", read: (*expander).fromKeyring, effect: func(_ *Server, argument string) string {
@@ -55,7 +55,7 @@ func references() []reference {
 	}
 }
 
-// workspace returns the folder that clients call the workspace: the project's, else the working folder.
+// workspace returns the workspace folder: the project's, or else the working folder.
 func (e *expander) workspace() string {
 	switch {
 	case e.server.workspace != "":
@@ -69,7 +69,7 @@ func (e *expander) workspace() string {
 
 // Sources resolve references. All servers of one Load share them. References that need a missing function fail.
 type Sources struct {
-	// Keyring returns the secret of a name; fs.ErrNotExist if there is none.
+	// Keyring returns the secret with a name, or fs.ErrNotExist.
 	Keyring func(name string) (string, error)
 	// Run runs a program in a folder with an environment and returns its standard output. The error may quote its
 	// standard error, but never its standard output.
@@ -181,7 +181,7 @@ func (e *expander) fromKeyring(argument, key string, depth int) (string, error) 
 	}
 	secret, err := e.sources.Keyring(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &referenceError{"there is no secret of this name", "toolx secret set " + shellName(name), err}
+		err = &referenceError{"no secret with this name", "toolx secret set " + shellName(name), err}
 	}
 	return secret, err
 }
@@ -238,7 +238,7 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 	case strings.TrimSpace(argument) == "":
 		return "", &referenceError{text: "the program is missing", fix: example}
 	case strings.ContainsAny(argument, `'"`):
-		return "", &referenceError{text: "quotes have no effect, because no shell reads it", fix: example}
+		return "", &referenceError{text: "quotes have no effect, because it does not run in a shell", fix: example}
 	case e.sources == nil || e.sources.Run == nil:
 		return "", errors.New("programs cannot run here")
 	}
@@ -267,7 +267,7 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 				said = strings.ReplaceAll(said, secret, mask.Mask)
 			}
 		}
-		fix := cmp.Or(fault.HintOf(err), "run it yourself to see what is wrong: "+strings.TrimSpace(argument))
+		fix := cmp.Or(fault.HintOf(err), "run it in a terminal: "+strings.TrimSpace(argument))
 		return "", &referenceError{said, fix, err}
 	}
 	return text, nil

@@ -69,7 +69,7 @@ func TestReferences(t *testing.T) {
 		}
 	}
 	wrong := []struct{ text, message, hint string }{
-		{"${keyring:gone}", "${keyring:gone}: there is no secret of this name", "toolx secret set gone"},
+		{"${keyring:gone}", "${keyring:gone}: no secret with this name", "toolx secret set gone"},
 		{"${file:gone}", "${file:gone}: no such file", "create the file"},
 		{"${file:}", "${file:}: the path is missing", "write ${file:PATH}"},
 		{"${file:.}", "${file:.}: not a regular file", "name a regular file"},
@@ -77,8 +77,8 @@ func TestReferences(t *testing.T) {
 		{"${file:big}", "${file:big}: larger than 256 KiB", ""},
 		{"${cmd:broken now}", "${cmd:broken now}: exit status 3; stderr: vault is sealed", ""},
 		{"${A}${cmd:broken ${A}}", "${cmd:broken ${A}}: exit status 3; stderr: vault is sealed to " + mask.Mask, "broken ${A}"},
-		{"${cmd:mute}", "${cmd:mute}: it printed nothing", "run it yourself to see what is wrong: mute"},
-		{"${cmd:sh -c 'x'}", "no shell reads it", "write ${cmd:PROGRAM ARGUMENTS}"},
+		{"${cmd:mute}", "${cmd:mute}: it printed nothing", "run it in a terminal: mute"},
+		{"${cmd:sh -c 'x'}", "it does not run in a shell", "write ${cmd:PROGRAM ARGUMENTS}"},
 		{"${cmd: }", "the program is missing", ""},
 	}
 	for _, test := range wrong {

@@ -209,7 +209,7 @@ func (e *expander) expandMap(texts map[string]string, key string) map[string]str
 	return expanded
 }
 
-// readEnvFile reads the variables of envFile. Their values are secret: that is why they are not in the config.
+// readEnvFile reads the variables of envFile. Their values count as secrets.
 func (e *expander) readEnvFile() (map[string]string, error) {
 	if e.server.EnvFile == "" {
 		return nil, nil
@@ -246,7 +246,7 @@ func envFileFix(err error) string {
 	case errors.Is(err, syscall.EISDIR):
 		return "name the file in that folder, or remove envFile"
 	}
-	return "write one NAME=value on each line of it, or remove envFile"
+	return "write one NAME=value per line, or remove envFile"
 }
 
 // parseEnvFile reads the variables of a file; data is its content, nil if it has not been read yet. regular requires a

@@ -10,8 +10,8 @@ import (
 	"toolx/pkg/mask"
 )
 
-// minSecret is the length in bytes of the shortest secret: masking shorter ones would make text unreadable and hide
-// nothing.
+// minSecret is the minimum length of a secret in bytes. Masking shorter ones would make text unreadable without
+// protecting them.
 const minSecret = 4
 
 // secretsOf returns the values to mask, longest first, so that a secret that contains another is masked as a whole: the
@@ -154,7 +154,7 @@ func urlSecrets(address string) []string {
 	return found
 }
 
-// secretKey reports whether a variable, header or parameter holds a secret, judging by its name.
+// secretKey reports whether the name of a variable, header or parameter implies a secret.
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	return slices.ContainsFunc([]string{
@@ -163,7 +163,7 @@ func secretKey(key string) bool {
 	}, func(telling string) bool { return strings.Contains(bare, telling) })
 }
 
-// ordinary reports whether a variable describes the machine: masking it would hide every path in every message.
+// ordinary reports whether a variable describes the machine. Masking it would hide all paths in messages.
 func ordinary(name string) bool {
 	switch name {
 	case "HOME", "USERPROFILE", "USER", "LOGNAME", "USERNAME", "PATH", "PWD", "SHELL", "LANG", "TERM",

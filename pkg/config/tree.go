@@ -26,8 +26,8 @@ func (k kind) String() string {
 	return [...]string{"nothing", "a boolean", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// node is one value of a file in any format. It keeps order, digits and positions, so that all later steps are
-// independent of the format. Nodes do not change after parsing: an alias in YAML shares the node of its anchor.
+// node is one value of a file in any format, with order, digits and positions. Nodes do not change after parsing,
+// because a YAML alias shares the node of its anchor.
 type node struct {
 	kind kind
 	// text is the content of a text, the literal of a number in JSON's grammar, and "true" or "false" of a boolean.
@@ -156,7 +156,7 @@ func (n *node) plain() any {
 }
 
 // plainNumber returns a number for the validator, whose exact fractions would take a gigabyte for 1e999999999. It
-// replaces a number with a large exponent by one that validates the same.
+// replaces a number with a large exponent with one that validates the same.
 func plainNumber(text string) json.Number {
 	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
 	if !found {

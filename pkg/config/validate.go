@@ -23,8 +23,8 @@ func compileSchema() (*gojsonschema.Schema, error) {
 	return gojsonschema.NewSchema(gojsonschema.NewStringLoader(schema.Config()))
 }
 
-// quickSchema is the published schema too. It accepts most files, so that the other one need not be compiled, which
-// takes longer than everything else about a file.
+// quickSchema accepts most files without compiling the published schema, which takes longer than everything else about
+// a file.
 var quickSchema = sync.OnceValue(func() *jsonschema.Quick { return jsonschema.TrustedQuick(schema.Shapes()) })
 
 // validate checks a file's value against the published schema and returns the problems in toolx's words with their

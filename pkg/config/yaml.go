@@ -16,7 +16,7 @@ import (
 const (
 	// maxTokens limits the work on a YAML file: parsing time grows with the square of a mapping's length.
 	maxTokens = 50_000
-	// maxYAML is the size in bytes of the largest YAML file that is read: the lexer needs twenty times as much memory.
+	// maxYAML is the size limit of YAML files in bytes, because the lexer needs twenty times as much memory.
 	maxYAML = 1 << 20
 	// maxExpansion limits the total weight that aliases may add: a few lines of aliases to aliases could otherwise fill
 	// the memory.
@@ -60,7 +60,7 @@ func tokenize(file string, data []byte) (token.Tokens, *Problem) {
 	if len(data) > maxYAML {
 		return nil, &Problem{
 			Origin: Origin{File: file},
-			Text:   fmt.Sprintf("larger than %d MiB, the most for YAML", maxYAML>>20), Fix: yamlFix,
+			Text:   fmt.Sprintf("larger than %d MiB, the limit for YAML", maxYAML>>20), Fix: yamlFix,
 		}
 	}
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") + "\n"
@@ -157,7 +157,7 @@ func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 		if body != nil {
 			return body, []Problem{{
 				Origin: originOf(file, document.Start),
-				Text:   "a second YAML document begins here, a config file holds one",
+				Text:   "a second YAML document begins here, but a config file has only one",
 				Fix:    "move it to another file and give both with --config",
 			}}
 		}

@@ -31,10 +31,9 @@ type Input struct {
 // maxInput is the size limit in bytes for a file or standard input.
 const maxInput = 256 << 20
 
-// ParseArgs returns one JSON object for the input. The tool's schema determines the type of each value, whatever it
-// looks like: for a string, 012, true and 1e5 remain text. Single arguments override members of the whole object; the
-// order is that of the input. Names remain as given (see normalize), but get the type of the parameter that they
-// normalize to.
+// ParseArgs returns one JSON object for the input. The tool's schema determines the type of each value: for a string,
+// 012, true and 1e5 are text. Single arguments override members of the whole object; the order is that of the input.
+// Names remain as given (see normalize), but get the type of the parameter that they normalize to.
 //
 // The error is a *fault.UsageError if the input is malformed or cannot be read, else an *InvalidArgumentsError with all
 // values of a wrong type; Executor.Complete adds the other problems.
@@ -134,7 +133,7 @@ type setting struct {
 	key    string
 	path   []string // the key, split where the schema nests it
 	schema *jsonschema.Node
-	known  bool // the schema names it
+	known  bool // the schema has it
 	given  []argument
 }
 
@@ -187,7 +186,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 		return given, nil
 	case name == "":
 		return argument{}, &fault.UsageError{
-			Message: fmt.Sprintf("%q names no file", arg),
+			Message: fmt.Sprintf("%q has no file name", arg),
 			Fix:     fmt.Sprintf("%s=@FILE, %s=@- for standard input, %s=@@ for a literal @", key, key, key),
 		}
 	}
@@ -405,7 +404,7 @@ func (s *source) readStdin() ([]byte, error) {
 func errStdinTwice() error {
 	return &fault.UsageError{
 		Message: "standard input is used twice",
-		Fix:     "it can be read once; put the other value into a file: name=@FILE",
+		Fix:     "put one of the values into a file: name=@FILE",
 	}
 }
 

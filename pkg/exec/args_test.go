@@ -201,7 +201,7 @@ func TestParseArgsForm(t *testing.T) {
 		{"", "not of the form", "write name=value"},
 		{`{"a":1}`, "not of the form", "--args"},
 		{"\xff=x", "not valid UTF-8", ""},
-		{"s=@", "names no file", "s=@@"},
+		{"s=@", "has no file name", "s=@@"},
 		{"s=@/does/not/exist", "cannot read /does/not/exist", "s=@@/does/not/exist"},
 		{"s=@" + os.TempDir(), "it is a directory", "for the text itself"},
 	}

@@ -75,9 +75,8 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 	}
 }
 
-// asUnion reads the text as JSON if the schema allows its type, else as text. Text that looks like another type needs
-// k:=JSON. An object or array that parsers read differently (a duplicate name) is an error, as with k:=JSON: it was not
-// meant as text.
+// asUnion reads the text as JSON if the schema allows its type, or else as text. Text that looks like another type
+// needs k:=JSON. An ambiguous object or array (with a duplicate name) is an error, as with k:=JSON.
 func (p *argParser) asUnion(
 	s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds,
 ) (json.RawMessage, bool) {
@@ -136,7 +135,7 @@ func (p *argParser) asKind(
 		}
 		return json.RawMessage(a.text), true
 	case allowed.Has(jsonschema.Array):
-		// A single element of an array is written like one of several.
+		// A single element is written like one of several.
 		return p.asElement(s, a, schema)
 	}
 	return p.refuse(s, a, schema, "")

@@ -57,7 +57,7 @@ func (e ArgumentsCoerced) String() string {
 // coerce converts a model's arguments to fit the tool's schema.
 func (p *Prepared) coerce(ctx context.Context, schema *jsonschema.Schema, untyped bool) {
 	if rawjson.Check(p.Arguments) != nil {
-		return // for validation to report
+		return // validation reports it
 	}
 	c := coercer{ctx: ctx, schema: p.Tool.Input().Root(), budget: maxCoerced}
 	if untyped {
@@ -96,8 +96,8 @@ type coercer struct {
 	guesses bool
 }
 
-// typed types the parameters of an untyped call whose schema allows text and other types: as JSON if it fits, else as
-// text, like arguments on the command line.
+// typed converts the parameters of an untyped call whose schema allows text and other types: to JSON if it is valid, or
+// else to text, like arguments on the command line.
 func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok {
@@ -215,8 +215,8 @@ func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path stri
 	return rawjson.Object(kept)
 }
 
-// refusesNull reports whether a value is a null that its schema does not accept, or the word for it if the schema does
-// not accept text either.
+// refusesNull reports whether a value is null and its schema does not accept that, or the text "null" if the schema
+// does not accept text either.
 func (c *coercer) refusesNull(value json.RawMessage, schema *jsonschema.Node) bool {
 	switch allowed := schema.Kinds(); string(value) {
 	case "null":

@@ -40,8 +40,8 @@ func withLaunch(tool *Tool, parts ...string) []string {
 	return append(parts, words.Texts(LaunchWords(tool.Flags, tool.Address, tool.Launch), pasteQuote)...)
 }
 
-// LaunchWords returns the words with which another command reaches a server of the command line: flags, then its
-// address or its command; each may be empty.
+// LaunchWords returns the words that another command needs to use a server from the command line: flags, then its
+// address or command; each may be empty.
 func LaunchWords(flags []string, address string, command []string) []string {
 	words := slices.Clone(flags)
 	if address != "" {
@@ -53,12 +53,12 @@ func LaunchWords(flags []string, address string, command []string) []string {
 	return words
 }
 
-// PasteLine joins words to a line to paste into a shell (see pasteQuote).
+// PasteLine joins words into a line to paste into a shell (see pasteQuote).
 func PasteLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, pasteQuote), " ")
 }
 
-// ShellLine joins words to a line that any POSIX shell splits into the same words. It does not change control
+// ShellLine joins words into a line that any POSIX shell splits into the same words. It does not change control
 // characters.
 func ShellLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, shellQuote), " ")
@@ -126,7 +126,7 @@ func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(rawjson.Compact(m.Value)))}, true
 }
 
-// maxRepeated is the most elements of an array to write with a repeated key; more are easier to read as JSON.
+// maxRepeated is the maximum number of elements to write with a repeated key. Longer arrays are easier to read as JSON.
 const maxRepeated = 4
 
 // argumentText returns a value as in k=v: text without quotes.

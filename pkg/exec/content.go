@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
-	// The formats whose size a placeholder can name.
+	// The formats whose dimensions a placeholder can show.
 	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
@@ -40,7 +40,7 @@ func ReadBlock(raw json.RawMessage) Block {
 	}
 	for member := range rawjson.Each(source) {
 		if !rawjson.IsString(member.Value) {
-			continue // a member of an unexpected type leaves the others readable
+			continue // other members may be readable
 		}
 		switch member.Name {
 		case "mimeType":

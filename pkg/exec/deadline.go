@@ -11,7 +11,7 @@ import (
 // person is asked. One timer waits for the nearer of its two ends.
 type deadline struct {
 	idle, max time.Duration // not positive means none
-	// more returns how much longer to wait after max; nil or zero means no longer.
+	// more returns how much longer to wait after max; nil or zero means no extension.
 	more  func() time.Duration
 	outer *deadline // of the enclosing operation; nil if there is none
 
@@ -28,8 +28,8 @@ type deadline struct {
 
 type deadlineKey struct{}
 
-// deadline returns that of a call; idle and absolute win where they are not zero. However much progress a server
-// reports, a call has an end unless the user wants none (MCP, Lifecycle: "Timeouts").
+// deadline returns the deadline of a call; idle and absolute take precedence unless zero. Even with progress, a call
+// has an absolute limit unless the user disables it (MCP, Lifecycle: "Timeouts").
 func (d Defaults) deadline(idle, absolute time.Duration) *deadline {
 	idle = cmp.Or(idle, d.Timeout, DefaultTimeout)
 	return &deadline{idle: idle, max: cmp.Or(absolute, d.MaxTime, max(defaultMaxTime, idle))}
@@ -46,8 +46,8 @@ func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bo
 	return (&deadline{max: d}).start(ctx, subject)
 }
 
-// WithRenewableLimit is WithLimit, and calls more when the time is up: it returns how much longer to wait, zero to end
-// the context.
+// WithRenewableLimit is like WithLimit, but calls more when the time is up, which returns how much longer to wait, or
+// zero to end the context.
 func WithRenewableLimit(
 	ctx context.Context, d time.Duration, more func() time.Duration,
 ) (bounded context.Context, stop func()) {
@@ -96,12 +96,12 @@ func (l *deadline) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.extending {
-		return // a resume has set the timer meanwhile; it is set again when more has returned
+		return // resume set the timer; it is set again when more has returned
 	}
 	over := func() bool { return l.timer != nil && l.pauses == 0 && l.max > 0 && time.Until(l.until) <= 0 }
 	if over() && l.more != nil {
 		l.extending = true
-		l.mu.Unlock() // more may take its time
+		l.mu.Unlock() // more may be slow
 		left := l.more()
 		l.mu.Lock()
 		l.extending = false
@@ -118,7 +118,7 @@ func (l *deadline) check() {
 	}
 }
 
-// restart begins the time without progress again.
+// restart resets the time without progress.
 func (l *deadline) restart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +139,8 @@ func WaitTime(ctx context.Context, wanted time.Duration) time.Duration {
 	return wanted
 }
 
-// Pause suspends the deadlines of ctx until resume is called: a person who is being asked may take any time. Afterwards
-// the time without progress restarts, and the absolute one continues. Without deadlines it does nothing.
+// Pause suspends the deadlines of ctx until resume is called, while a person is asked. Afterwards the time without
+// progress restarts, and the absolute one continues. Without deadlines it does nothing.
 func Pause(ctx context.Context) (resume func()) {
 	innermost, _ := ctx.Value(deadlineKey{}).(*deadline)
 	for l := innermost; l != nil; l = l.outer {

@@ -21,9 +21,9 @@ var errNoName = errors.New("the tool definition has no name")
 // NotFoundError reports that no tool has a name.
 type NotFoundError struct {
 	Name string
-	// Near are the most similar names, best first; toolx never runs them instead.
+	// Near are the most similar names, best first. toolx never runs them automatically.
 	Near []string
-	// Candidates are the qualified names that an ambiguous plain name could mean; empty if the name is unknown.
+	// Candidates are the qualified names for an ambiguous plain name; empty if the name is unknown.
 	Candidates []string
 	// UnknownServer is the prefix of Name that looks like a server's name but is not one; Servers are the known ones.
 	UnknownServer string
@@ -261,7 +261,7 @@ func (e *InterruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
 // MalformedError reports that a server's response violates the protocol.
 type MalformedError struct {
-	What   string // "the reply to tools/call"
+	What   string // "the response to tools/call"
 	Reason error
 }
 

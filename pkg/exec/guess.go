@@ -13,8 +13,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// What a person probably meant by invalid arguments. It is only used for the command in a hint, and never sent unless
-// the person runs that command.
+// Corrections of invalid arguments are only used for the command in a hint, and never sent unless the user runs that
+// command.
 
 // attempt returns corrected arguments: the valid ones, with keep also the wrong ones as probably intended, and examples
 // for missing ones.

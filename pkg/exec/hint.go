@@ -10,10 +10,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxHint is the largest length in bytes of given arguments in a hint: larger ones are not useful to paste.
+// maxHint is the maximum length in bytes of given arguments in a hint. Larger ones are not useful to paste.
 const maxHint = 2000
 
-// Hint returns a command that works: valid arguments as given, and examples for missing or wrong ones; else only
+// Hint returns a command that works, with valid arguments as given and examples for missing or wrong ones, or only
 // examples. If no arguments are found that the schema accepts, it is the command that describes the tool.
 func (e *InvalidArgumentsError) Hint() string {
 	line, works := e.next()

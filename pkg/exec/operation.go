@@ -29,7 +29,7 @@ type Operation struct {
 	// Timeout and MaxTime override the defaults unless zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
-	// Run sends the request and returns the server's reply, byte for byte. It fails like Implementation.CallTool.
+	// Run sends the request and returns the server's response, byte for byte. It fails like Implementation.CallTool.
 	Run func(ctx context.Context, progress func(Progress)) (json.RawMessage, error)
 	// Read reads the reply; nil means that all of it is the value.
 	Read func(reply json.RawMessage) (Parts, error)
@@ -103,7 +103,7 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 	parts := Parts{Value: reply}
 	if operation.Read != nil {
 		if parts, err = operation.Read(reply); err != nil {
-			return &MalformedError{What: "the reply to " + operation.Method, Reason: err}
+			return &MalformedError{What: "the response to " + operation.Method, Reason: err}
 		}
 	}
 	for _, warning := range parts.Warnings {

@@ -15,8 +15,8 @@ import (
 // Separator separates a server's name and a tool's in a qualified name.
 const Separator = "__"
 
-// Own is the prefix for toolx's own tools, in place of a server's name: toolx__echo is the built-in echo, whatever
-// tools servers have. A server of that name wins.
+// Own is the prefix for toolx's own tools, in place of a server's name: toolx__echo is the built-in echo, even if
+// servers have such a tool. A server with that name takes precedence.
 const Own = "toolx"
 
 // Registry is the one ordered collection of tools (REG-1). The zero value is
@@ -118,7 +118,7 @@ func (r *Registry) register(tool *Tool) {
 	if old := r.registeredAs(tool); old != nil {
 		r.bus.Emit(Notice{
 			Time: Now(), Level: slog.LevelWarn, Server: tool.Server,
-			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier", tool.Name),
+			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier one", tool.Name),
 		})
 		r.tools[slices.Index(r.tools, old)] = tool
 		r.forget(old)
@@ -295,7 +295,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if tool := r.reserved(name); tool != nil && tool.BuiltIn {
-		return tool, nil // whatever names the config's tools have
+		return tool, nil // even if the config has a tool with this name
 	}
 	plain, named := r.byPlain[name], r.named(name)
 	preferred := func(tool *Tool) bool { return slices.Contains(r.preferred, tool.Server) }

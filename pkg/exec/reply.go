@@ -33,7 +33,7 @@ func ReadContents(reply json.RawMessage) (Parts, error) {
 	}
 	if more {
 		parts.Warnings = []string{fmt.Sprintf(
-			"the resource has more than %d contents; the others are left out (-o raw has all)", maxContents)}
+			"the resource has more than %d contents; the rest is omitted (use -o raw for all)", maxContents)}
 	}
 	if len(texts) == len(contents) {
 		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))

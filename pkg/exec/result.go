@@ -264,7 +264,7 @@ func malformedReply(part string, value json.RawMessage) error {
 	if decoded, err := rawjson.Decode(value); err == nil {
 		kind = jsonschema.DescribeKind(decoded)
 	}
-	return &MalformedError{What: "the reply to tools/call", Reason: fmt.Errorf("%s is %s", part, kind)}
+	return &MalformedError{What: "the response to tools/call", Reason: fmt.Errorf("%s is %s", part, kind)}
 }
 
 // shape sets r from the implementation's reply (a CallToolResult as JSON). limit is the most bytes of the value; zero
@@ -307,7 +307,7 @@ func wraps(structured, text json.RawMessage) bool {
 	var value json.RawMessage
 	for member := range rawjson.Each(structured) {
 		if value != nil {
-			return false // without reading the others: there can be millions
+			return false // do not read the others, which may be millions
 		}
 		value = member.Value
 	}
@@ -347,7 +347,7 @@ func errorMessage(reply shaped) string {
 		message = string(reply.structured)
 	}
 	if message == "" {
-		message = "the tool reported a failure and gave no reason"
+		message = "the tool reported a failure without a message"
 	}
 	return message
 }

@@ -24,7 +24,7 @@ const (
 	TypeInternal Type = "internal" // one of toolx's own services
 )
 
-// Tool is one callable tool, whatever runs it. Tools are created once and then only read.
+// Tool is one callable tool of any type. Tools are immutable.
 type Tool struct {
 	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's own name for the others.
 	Name string
@@ -39,8 +39,8 @@ type Tool struct {
 	// BuiltIn reports whether toolx has the tool without any config. A server's tool of the same name wins (see
 	// Registry.Find).
 	BuiltIn bool
-	// Launch is the command of a server from toolx's command line, Address its URL; a command that calls the tool must
-	// repeat them.
+	// Launch is the command of a server from toolx's command line, and Address its URL; a command that calls the tool
+	// must repeat them.
 	Launch  []string
 	Address string
 	// Flags are the flags of toolx's command line that such a command must repeat to find the tool: "--config", "FILE".
@@ -77,7 +77,7 @@ type Tool struct {
 
 	// Warn logs a problem with the config's entry of a tool once; nil if there is none.
 	Warn func()
-	// Broken is why no call can succeed because of a wrong entry in the config; nil for other tools.
+	// Broken is why every call fails because of an invalid config entry; nil for other tools.
 	Broken error
 
 	input, output parsedSchema
@@ -192,8 +192,8 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// Prefix returns the server's name if lists and models need it before the tool's name: not for a server on the command
-// line, which is then the only one.
+// Prefix returns the server's name if lists and models need it before the tool's name. A server on the command line,
+// which is the only one, does not need it.
 func (t *Tool) Prefix() string {
 	if len(t.Launch) > 0 || t.Address != "" {
 		return ""

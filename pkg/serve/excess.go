@@ -10,14 +10,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// Limits for what the SDK copies several times, apart from a call's arguments.
+// Limits for data that the SDK copies several times, apart from a call's arguments.
 const (
 	maxPart   = 128 << 10 // bytes of an id or a method, or of parameters without the arguments of a call
 	maxValues = 200_000   // values in a message: in memory, each takes a hundred bytes and more
 )
 
-// excessOf returns which part of a message is larger than any client needs; excess is empty for a normal message. It
-// reads the message without copying it, before anything else. id is nil if it is too long itself.
+// excessOf returns which part of a message exceeds a limit; excess is empty for a normal message. It reads the message
+// without copying it. id is nil if it is too long itself.
 func excessOf(message []byte) (id json.RawMessage, excess string) {
 	if !fewValues(message) {
 		excess = fmt.Sprintf("the message has more than %d values", maxValues)

@@ -79,7 +79,7 @@ func (x *exchange) session(
 		leave, ok = x.sessions.enter(session)
 		if !ok {
 			// The client must start a new session (2025-11-25 basic/transports, "Session Management").
-			const text = "no such session, or it has ended: send initialize"
+			const text = "unknown or expired session: send initialize"
 			writeError(w, http.StatusNotFound, id, mcp.INVALID_REQUEST, text)
 		}
 		return r, leave, ok
@@ -202,7 +202,7 @@ func (x *exchange) recovered(answer *httpAnswer) {
 	if cause == nil {
 		return
 	}
-	x.warn(fmt.Sprintf("a message of a client could not be handled: %v", cause))
+	x.warn(fmt.Sprintf("cannot handle a message from a client: %v", cause))
 	if !answer.begun {
 		w := answer.ResponseWriter
 		writeError(w, http.StatusInternalServerError, answer.id, mcp.INTERNAL_ERROR, errInside)
@@ -214,7 +214,7 @@ func (x *exchange) recovered(answer *httpAnswer) {
 type httpAnswer struct {
 	http.ResponseWriter
 	id    json.RawMessage
-	tools []*exec.Tool // that are served
+	tools []*exec.Tool
 	begun bool
 	flush chan struct{} // closed at the first Flush; may be nil
 	once  sync.Once
@@ -327,7 +327,7 @@ type bodyLane struct {
 const slotTime = 30 * time.Second
 
 // errNoSlot reports that no slot became free in time.
-var errNoSlot = errors.New("too many large messages are open: send this one again later")
+var errNoSlot = errors.New("too many large messages are open: try again later")
 
 // newBodies returns the lanes for messages up to limit, in bytes: 96 MiB in total for a limit of 64 MiB, since the SDK
 // and the tool copy them. A call's arguments stay in memory while it runs; small ones are limited by the number of

@@ -20,8 +20,8 @@ import (
 )
 
 // guard decides which requests toolx serve --http accepts. Every web page that the user opens can reach a server on
-// this machine: a page can send cross-origin requests, and its own host name can resolve to 127.0.0.1 (2025-11-25
-// basic/transports, "Security Warning").
+// this machine, with cross-origin requests or a host name that resolves to 127.0.0.1 (2025-11-25 basic/transports,
+// "Security Warning").
 type guard struct {
 	hosts   []string // allowed besides addresses and localhost
 	origins []string // allowed besides those of this machine
@@ -44,7 +44,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
 	case !g.authorized(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolx serve"`)
-		const text = "a request without the right token (Authorization: Bearer …) is not served"
+		const text = "rejected a request without the right token (Authorization: Bearer …)"
 		g.refuse(w, http.StatusUnauthorized, text)
 	case r.URL.Path != endpointPath:
 		http.Error(w, "toolx serves MCP at "+endpointPath, http.StatusNotFound)
@@ -127,8 +127,8 @@ func (g *guard) authorized(authorization string) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// refuse responds with an error, and warns the user, who may want to allow the request. It warns once about each text,
-// since pages retry.
+// refuse responds with an error and warns the user, who may want to allow the request. It warns once per text, because
+// pages retry.
 func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	writeError(w, status, nil, mcp.INVALID_REQUEST, text)
 	const most = 100

@@ -35,7 +35,7 @@ const (
 	headerTime = 10 * time.Second
 	// bodyTime limits how long receiving a message may take.
 	bodyTime = 2 * time.Minute
-	// keepTime is how long an idle connection is kept.
+	// keepTime is how long an idle connection stays open.
 	keepTime = 2 * time.Minute
 )
 
@@ -56,7 +56,7 @@ type HTTPOptions struct {
 // *fault.UsageError.
 func (o *HTTPOptions) Check() error {
 	if o.Token != "" && (!strings.HasPrefix(o.Token, "@") || o.Token == "@") {
-		return fault.Usage("a token does not belong on a command line, which everyone on this machine can read",
+		return fault.Usage("--token must not be a literal token, because other users can read command lines",
 			"use @FILE with a file that contains it, or set "+TokenVariable)
 	}
 	return o.checkNames()
@@ -163,8 +163,8 @@ func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	}
 	if !address.IP.IsLoopback() && !o.Remote {
 		port := strconv.Itoa(address.Port)
-		return nil, fault.Usage("--http "+strconv.Quote(o.Address)+" lets other machines in",
-			"--http "+port+" serves this machine only; --allow-remote serves the others too")
+		return nil, fault.Usage("--http "+strconv.Quote(o.Address)+" is reachable from other machines",
+			"use --http "+port+" to serve only this machine, or add --allow-remote")
 	}
 	return address, nil
 }
@@ -178,7 +178,7 @@ func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 		return "", false, err
 	case o.Open && token != "":
 		return "", false, fault.Usage(TokenVariable+" contradicts \"--no-token\"",
-			"unset "+TokenVariable+", or leave the flag out")
+			"unset "+TokenVariable+", or remove the flag")
 	case o.Open || token != "":
 		return token, false, nil
 	}
@@ -201,12 +201,12 @@ func readToken(given string) (string, error) {
 		if token == "" {
 			return "", fault.Usage("no token in "+file, "write a long random text into it")
 		}
-	case set && token == "": // "$(cat FILE)" without a FILE must not allow everyone
+	case set && token == "": // "$(cat FILE)" of a missing FILE must not allow everyone
 		return "", fault.Usage(TokenVariable+" is empty", "set it to a long random text, or unset it")
 	}
 	for _, r := range token {
 		if r <= ' ' || r > '~' { // invalid in an Authorization header (RFC 6750, 2.1)
-			return "", fault.Usage("the token in "+source+" has characters that no header can carry",
+			return "", fault.Usage("the token in "+source+" has characters that are not allowed in a header",
 				"use letters, digits and punctuation, without spaces")
 		}
 	}

@@ -177,7 +177,7 @@ func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 
 func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 	size, limit := exec.Bytes(line.tooLong), exec.Bytes(c.limit)
-	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ", which was ignored " +
+	c.warn("ignored a message of " + size + " from the client, over the limit of " + limit + " " +
 		raiseLimit)
 	text := "a message of " + size + " is larger than the limit of " + limit
 	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, text))
@@ -230,7 +230,7 @@ func (c *stdioClient) endCall(id string, call *openCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running--
-	if c.open[id] == call { // else the client has reused its id
+	if c.open[id] == call { // otherwise the client reused its id
 		delete(c.open, id)
 	}
 	return !call.cancelled
@@ -252,7 +252,7 @@ func (c *stdioClient) cancelCall(id string) {
 func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			c.warn(fmt.Sprintf("a message of the client could not be handled: %v", cause))
+			c.warn(fmt.Sprintf("cannot handle a message from the client: %v", cause))
 			if answer = nil; id != nil {
 				answer = errorAnswer(id, mcp.INTERNAL_ERROR, errInside)
 			}
@@ -363,7 +363,7 @@ func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 		}
 		written := c.out.written.Load()
 		if written == before {
-			c.warn("some requests have no response: standard input has ended, and nothing could be written for " +
+			c.warn("some requests have no response: standard input ended, and stdout was blocked for " +
 				stallTime.String())
 			return nil
 		}

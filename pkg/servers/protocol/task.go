@@ -148,7 +148,7 @@ func (s *Session) taskIn(reply json.RawMessage, plain string) (*Task, error) {
 	}
 	task, err := readTask(handle, "")
 	if err != nil {
-		return nil, &exec.MalformedError{What: "the reply to tools/call", Reason: err}
+		return nil, &exec.MalformedError{What: "the response to tools/call", Reason: err}
 	}
 	return task, nil
 }
@@ -240,7 +240,7 @@ func (r *runningTask) state(ctx context.Context, id string) (*Task, error) {
 	}
 	task, err := readTask(reply, id)
 	if err != nil {
-		return nil, &exec.MalformedError{What: "the reply to tasks/get", Reason: err}
+		return nil, &exec.MalformedError{What: "the response to tasks/get", Reason: err}
 	}
 	return task, nil
 }
@@ -307,7 +307,7 @@ func (r *runningTask) result(ctx context.Context, task *Task) (json.RawMessage, 
 		return result, err
 	}
 	malformed := func(text string) error {
-		return &exec.MalformedError{What: "the reply to tasks/get", Reason: errors.New(text)}
+		return &exec.MalformedError{What: "the response to tasks/get", Reason: errors.New(text)}
 	}
 	switch _, isObject := rawjson.Members(task.result); {
 	case task.Status == TaskFailed && task.failure == nil:

@@ -15,7 +15,7 @@ import (
 
 // Malformed returns the reply to a request whose response cannot be read.
 func Malformed(method string, reason error) Reply {
-	return Reply{Err: &exec.MalformedError{What: "the reply to " + method, Reason: reason}}
+	return Reply{Err: &exec.MalformedError{What: "the response to " + method, Reason: reason}}
 }
 
 // answer ends a pending request with a reply; a second reply is dropped.
