@@ -499,5 +499,5 @@ func TestServeHTTPSessionsMakeRoom(t *testing.T) {
 	for range 1000 {
 		s.want(200, "protocolVersion", s.send("POST", helloLegacy))
 	}
-	s.want(404, "no such session, or it has ended", s.send("POST", callOK, first))
+	s.want(404, "unknown or expired session", s.send("POST", callOK, first))
 }
