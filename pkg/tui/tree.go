@@ -222,9 +222,11 @@ func (t *tree) arrange() {
 func (t *tree) fold(within row) {
 	rows, several := 0, 0
 	for _, g := range t.ordered {
-		rows++
-		if inside := len(g.tools) + len(g.sections()) - 1; inside > 0 && !g.chosen {
+		inside := len(g.tools) + len(g.sections()) - 1
+		if rows++; !g.chosen || !g.closed {
 			rows += inside
+		}
+		if inside > 0 && !g.builtIn {
 			several++
 		}
 	}

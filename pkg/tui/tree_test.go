@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
+)
+
+// TestTreeOrder: failed servers come first, then those that start; where not all rows have room, groups are closed,
+// except those that the user opens.
+func TestTreeOrder(t *testing.T) {
+	var tools []*exec.Tool
+	for _, name := range []string{"one", "four"} {
+		for i := range 30 {
+			tools = append(tools, serverTool(t, name, fmt.Sprintf("tool%02d", i)))
+		}
+	}
+	d := drive(t, []string{"one", "two", "three", "four"}, tools...)
+	d.send(tea.WindowSizeMsg{Width: 100, Height: 24})
+	head := func(name string) wire.Head { return wire.Head{At: noon(), Server: name} }
+	d.send(eventsMsg{events: []exec.Event{
+		servers.Connected{Head: head("one")},
+		servers.Connected{Head: head("four")},
+		servers.ConnectFailed{Head: head("three"), Err: errors.New("refused")},
+	}})
+	d.shows("2 ok · 1 ✗")
+	var names []string
+	for _, r := range d.m.tree.rows {
+		names = append(names, r.group.name())
+	}
+	if want := []string{"three", "two", "one", "four"}; !slices.Equal(names, want) {
+		t.Errorf("the rows are %q, want %q", names, want)
+	}
+	d.m.revealServer(d.m.servers.server("one"))
+	d.press("right")
+	d.m.tree.renew(10)
+	if at := d.m.tree.rows; len(at) != 34 || d.m.tree.selected().group.name() != "one" {
+		t.Errorf("an opened group does not stay open: %d rows", len(at))
+	}
+}
