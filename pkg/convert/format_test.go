@@ -24,8 +24,8 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	_, err := convert.ParseFormat("yaml")
-	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "gemini-json, bedrock") {
-		t.Errorf("an unknown format: %v", err)
+	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(fault.HintOf(err), "gemini-json, bedrock") {
+		t.Errorf("an unknown format: %v (hint %q)", err, fault.HintOf(err))
 	}
 	all := convert.ConvertAll([]convert.Tool{{Definition: []byte(mcpTool)}}, "yaml")
 	if len(all.Tools) != 0 || !strings.Contains(all.Skipped[0].Detail, "unknown format") {
