@@ -24,8 +24,9 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	_, err := convert.ParseFormat("yaml")
-	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(fault.HintOf(err), "gemini-json, bedrock") {
-		t.Errorf("an unknown format: %v (hint %q)", err, fault.HintOf(err))
+	hint := fault.HintOf(err)
+	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(hint, "gemini-json, bedrock") {
+		t.Errorf("an unknown format: %v (hint %q)", err, hint)
 	}
 	all := convert.ConvertAll([]convert.Tool{{Definition: []byte(mcpTool)}}, "yaml")
 	if len(all.Tools) != 0 || !strings.Contains(all.Skipped[0].Detail, "unknown format") {
