@@ -224,7 +224,11 @@ func (p *page) reportLines(judged *doctor.Report, width int) []string {
 			role, sign = pane.Warn, glyphs.Warn
 		}
 		id := " " + p.theme.Paint(pane.Dim, render.Safe(finding.ID))
-		title := p.theme.Paint(role, sign) + " " + p.safe(finding.Title)
+		text := finding.Title
+		if p.server.failed() && text == p.server.summary(p.now()) {
+			text = "the cause above"
+		}
+		title := p.theme.Paint(role, sign) + " " + p.safe(text)
 		lines = append(lines, p.theme.Fit(title, max(1, width-p.theme.Width(id)))+id)
 	}
 	if judged.Error != "" {

@@ -504,12 +504,6 @@ func (t *tree) listCells(s *serverList) (left, right string) {
 	return "  " + t.foldSign(s.closed) + " " + name, right
 }
 
-// state returns a server's state with its sign, in a few words.
-func (s *shared) state(of *server) string {
-	role, sign := s.sign(of)
-	return s.theme.Paint(role, sign+" "+s.safe(of.summary(s.now())))
-}
-
 // sign returns the sign of a server's state and its role.
 func (s *shared) sign(of *server) (pane.Role, string) {
 	glyphs := s.theme.Glyphs

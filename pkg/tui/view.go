@@ -136,7 +136,7 @@ func titleRoom(border rect) int { return border.w - pane.AroundTitle - numberWid
 func (m *model) renderPane(a area, inside rect, room int) (frame pane.Frame, block string) {
 	width, height := inside.w, inside.h
 	frame = pane.Frame{Role: m.border(a), Filled: a == m.focus}
-	title := m.theme.Paint(pane.Dim, a.String())
+	var title string
 	switch a {
 	case areaTree:
 		block, frame.Extent, frame.Hint = m.tree.render(width, height), m.tree.list.Extent(), m.tree.position()

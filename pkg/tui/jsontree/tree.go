@@ -264,18 +264,17 @@ func (t *Tree) nodeLine(n *node, width int) string {
 
 // valueLine draws a value on one line: a scalar, or a summary of a container.
 func (t *Tree) valueLine(n *node, room int) string {
-	switch {
-	case n.container():
-		things, brackets := "member", "{}"
-		if n.kind() == '[' {
-			things, brackets = "element", "[]"
-		}
-		if n.size() == 0 {
-			return brackets
-		}
-		return t.theme.Paint(pane.Dim, brackets[:1]+words.Count(n.size(), things)+brackets[1:])
+	if !n.container() {
+		return render.Safe(n.head(room + 1))
 	}
-	return render.Safe(n.head(room + 1))
+	things, brackets := "member", "{}"
+	if n.kind() == '[' {
+		things, brackets = "element", "[]"
+	}
+	if n.size() == 0 {
+		return brackets
+	}
+	return t.theme.Paint(pane.Dim, brackets[:1]+words.Count(n.size(), things)+brackets[1:])
 }
 
 // Resume opens what is open in the tree of an earlier document, and goes to the same row.
