@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/tui/pane"
@@ -83,37 +81,20 @@ func (h *head) Write(p []byte) (int, error) {
 	return h.text.Write(p)
 }
 
-// changedLines returns the lines of a text: "+" before new ones, "-" before those of an earlier text that are gone, and
-// a space before all others.
+// changedLines returns the lines of a text: "+ " before new ones, "- " before those of an earlier text that are gone,
+// and two spaces before all others.
 func changedLines(before, now string) (lines []string, found string) {
-	end := func(text string) string { return strings.TrimRight(text, "\n") + "\n" }
-	was, all := end(before), strings.SplitAfter(end(now), "\n")
-	all = all[:len(all)-1]
-	at, added, removed := 0, 0, 0
-	same := func(to int) {
-		for ; at < min(to, len(all)); at++ {
-			lines = append(lines, " "+all[at])
-		}
-	}
-	for line := range strings.Lines(string(diff.Diff("", []byte(was), "", []byte(end(now))))) {
-		var from, count int
-		switch {
-		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-		case strings.HasPrefix(line, "@@"):
-			if _, plus, ok := strings.Cut(line, "+"); ok {
-				_, _ = fmt.Sscanf(plus, "%d,%d", &from, &count) // its own output
-			}
-			same(from - min(1, count))
-		case line[0] == '-':
-			lines = append(lines, line)
+	split := func(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+	lines = words.DiffLines(split(before), split(now))
+	added, removed := 0, 0
+	for _, line := range lines {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
 			removed++
-		default:
-			lines = append(lines, line)
-			at++
-			added += strings.Count(line[:1], "+")
 		}
 	}
-	same(len(all))
 	found = "no differences"
 	if added+removed > 0 {
 		found = fmt.Sprintf("%s added, %d removed", words.Count(added, "line"), removed)
@@ -135,7 +116,7 @@ func paintChanges(theme *pane.Theme, lines []string, width int) []string {
 		case "-":
 			role = pane.Dim
 		}
-		for _, part := range pane.Wrap(pane.Lines(strings.TrimRight(line[1:], "\n")), max(1, width-2)) {
+		for _, part := range pane.Wrap(pane.Lines(line[2:]), max(1, width-2)) {
 			drawn = append(drawn, theme.Paint(pane.Accent, sign)+" "+theme.Paint(role, part))
 			sign = " "
 		}
