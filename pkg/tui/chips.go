@@ -55,7 +55,7 @@ func (cs *calls) showChip(chips []*call, at int) {
 }
 
 // title returns the chips for a border with room for some cells: as many of the latest as fit around that on the
-// screen. spans are their positions, and shown their calls, the last of which is nil for what is typed.
+// screen. spans are their positions, and first is the index of the first one; what is typed comes after the last call.
 func (cs *calls) title(room int) (title string, spans []pane.Span, first int) {
 	chips := cs.chips(cs.page.item)
 	at := cs.place(chips)
