@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/words"
 )
 
 // maxSigns limits the code points that are kept of one text.
@@ -67,8 +68,8 @@ func invisibles(text string) hidden {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		next, _ := utf8.DecodeRuneInString(text[at+size:])
 		switch {
-		case isTag(r):
-			run := runOf(text[at:], isTag)
+		case words.IsTag(r):
+			run := runOf(text[at:], words.IsTag)
 			h.readTags(run, previous)
 			size, r = len(run), 0
 		case isSelector(r):
@@ -103,9 +104,6 @@ func (h *hidden) add(r rune) {
 		h.signs = append(h.signs, evidence.CodePoint(r))
 	}
 }
-
-// isTag reports whether r is a tag character: an invisible copy of ASCII.
-func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
 // readTags reads a run of tag characters. A short one after a black flag is the flag of a region (UTS 51, emoji tag
 // sequences).
