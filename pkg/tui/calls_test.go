@@ -127,11 +127,11 @@ func TestGoldenLiveResults(t *testing.T) {
 	d.called("2", "text:two", "ctrl+r")
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}} {
 		d.send(size)
-		d.golden(fmt.Sprintf("chips-%d", size.Width))
+		d.golden(fmt.Sprintf("3-results-%d", size.Width))
+		d.press("D")
+		d.golden(fmt.Sprintf("3-results-diff-%d", size.Width))
+		d.press("D")
 	}
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
-	d.press("D")
-	d.golden("diff-80")
 }
 
 // TestChipsOfRepeatedCalls does not replace what is being typed by the call that another key, or a saved file, makes.

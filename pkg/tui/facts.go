@@ -126,7 +126,7 @@ func (p *page) serverFacts(width int) []string {
 		fact("capabilities", capabilities(session.Capabilities))
 		fact("lists", p.group().counts())
 		t := s.timing
-		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms",
+		fact("start", fmt.Sprintf("process %.0f ms, initialize %.0f ms, list %.0f ms",
 			t.StartMS, t.InitializeMS, t.ListMS))
 		up := now.Sub(s.since)
 		if s.held != nil {
@@ -297,21 +297,39 @@ func (p *page) serverListFacts(width int) []string {
 	return append(facts.lines, "", p.theme.Paint(pane.Dim, hint))
 }
 
-// factList is a list of names and values.
+// factList is a list of names and values. Two short values share a line if the width allows.
 type factList struct {
 	theme *pane.Theme
 	width int
 	lines []string
+	// half is the number of lines up to one whose right half is free, 0 if there is none.
+	half int
 }
+
+// leastFacts is the width from which facts have two columns.
+const leastFacts = 64
 
 // add adds a value, over several lines if it is long; an empty one is left out.
 func (f *factList) add(name, value string) {
 	if value == "" {
 		return
 	}
-	for _, line := range pane.Wrap(value, max(10, f.width-14)) {
-		f.lines = append(f.lines, f.theme.Paint(pane.Dim, fmt.Sprintf("%-13s", name))+" "+line)
+	const label, gap = 13, 2
+	lines := pane.Wrap(value, max(10, f.width-label-1))
+	for i, line := range lines {
+		lines[i] = f.theme.Paint(pane.Dim, fmt.Sprintf("%-*s", label, name)) + " " + line
 		name = ""
+	}
+	column := (f.width - gap) / 2
+	short := f.width >= leastFacts && len(lines) == 1 && f.theme.Width(lines[0]) <= column
+	if short && f.half > 0 && f.half == len(f.lines) {
+		f.lines[f.half-1] = f.theme.Fit(f.lines[f.half-1], column+gap) + lines[0]
+		f.half = 0
+		return
+	}
+	f.lines = append(f.lines, lines...)
+	if f.half = 0; short {
+		f.half = len(f.lines)
 	}
 }
 

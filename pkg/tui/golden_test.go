@@ -61,15 +61,18 @@ func house(t *testing.T) *driver {
 	return d
 }
 
-// TestGoldenFrames shows what a person sees, at three widths.
+// TestGoldenFrames draws the screen at three sizes. Frames with a number are the mock-ups of the design: 1 a tree with
+// columns, 2 unmistakable focus, 3 live results, 4 one timeline, 5 one palette.
 func TestGoldenFrames(t *testing.T) {
-	for _, width := range []int{40, 80, 120} {
+	for _, size := range []tea.WindowSizeMsg{
+		{Width: 40, Height: 24}, {Width: 80, Height: 24}, {Width: 120, Height: 40},
+	} {
 		d := house(t)
-		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
-		name := func(what string) string { return what + "-" + strconv.Itoa(width) }
-		d.golden(name("servers"))
+		d.send(size)
+		name := func(what string) string { return what + "-" + strconv.Itoa(size.Width) }
+		d.golden(name("1-tree"))
 		d.press("j", "enter", "text:Switch One", "tab", "space")
-		d.golden(name("form"))
+		d.golden(name("2-focus"))
 		d.m.page.tab = tabAbout
 		d.golden(name("about"))
 		d.m.page.tab = tabForm
@@ -88,14 +91,16 @@ func TestGoldenPalette(t *testing.T) {
 		d.call()
 		d.settle()
 		d.press("ctrl+k", "text:dev")
-		d.golden("palette-" + strconv.Itoa(size.Width))
+		d.golden("5-palette-" + strconv.Itoa(size.Width))
 	}
 	d := drive(t, nil)
 	d.m.options.Entries = new(someConfig)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.run(d.m.Init())
 	d.until("the servers of clients", func() bool { return len(d.m.palette.found) == 1 })
-	d.golden("first-80")
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}} {
+		d.send(size)
+		d.golden(fmt.Sprintf("5-palette-first-%d", size.Width))
+	}
 }
 
 // during makes a driver whose server has a slow tool, which was called, and what happened meanwhile.
@@ -148,9 +153,9 @@ func TestGoldenTimeline(t *testing.T) {
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}} {
 		d := during(t)
 		d.send(size)
-		d.golden(fmt.Sprintf("timeline-%d", size.Width))
+		d.golden(fmt.Sprintf("4-timeline-%d", size.Width))
 		d.press("4")
-		d.golden(fmt.Sprintf("timeline-focus-%d", size.Width))
+		d.golden(fmt.Sprintf("4-timeline-focus-%d", size.Width))
 	}
 }
 

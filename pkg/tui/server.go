@@ -197,7 +197,11 @@ const downloadTime = 2 * time.Second
 // detail returns the server's state at now in a sentence. For a start, it has the time limit, the number of the
 // attempt, and what toolx is waiting for.
 func (s *server) detail(now time.Time) string {
-	if s.status != statusStarting {
+	switch s.status {
+	case statusReady:
+		return "ready, " + s.summary(now)
+	case statusStarting:
+	default:
 		return s.summary(now)
 	}
 	took := now.Sub(s.since)

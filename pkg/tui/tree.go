@@ -22,7 +22,7 @@ type tree struct {
 	rows    []row
 	focus   bool
 	height  int // of the pane that was drawn last
-	longest int // the width of the longest item
+	longest int // the width of the longest item in the rows
 	ordered []*group
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
@@ -195,21 +195,19 @@ func (t *tree) arrange() {
 	t.fold(within)
 	t.rows, t.longest = t.rows[:0], 0
 	for _, g := range t.ordered {
-		t.widen(g.tools, itemIndent) // also those of closed groups, so that opening one moves nothing
 		t.rows = append(t.rows, row{group: g})
 		if g.closed {
 			continue
 		}
 		for _, s := range g.sections() {
+			indent := itemIndent
 			if s.list != nil {
-				t.rows = append(t.rows, row{group: g, serverList: s.list})
+				t.rows, indent = append(t.rows, row{group: g, serverList: s.list}), listIndent
+				if s.list.closed {
+					continue
+				}
 			}
-			if s.list != nil && s.list.closed {
-				continue
-			}
-			if s.list != nil {
-				t.widen(s.items, listIndent)
-			}
+			t.widen(s.items, indent)
 			for _, one := range s.items {
 				t.rows = append(t.rows, row{g, s.list, one})
 			}
@@ -358,14 +356,16 @@ func (t *tree) render(width, height int) string {
 	return t.theme.Block(lines, width, height)
 }
 
-// wants returns how many columns the tree can use.
+// wants returns how many columns the rows can use.
 func (t *tree) wants() int {
 	width := t.longest
 	wide := func(left, right string) { width = max(width, t.theme.Width(left)+1+t.theme.Width(right)) }
 	for _, g := range t.ordered {
 		wide(t.groupCells(g))
 		for _, s := range g.serverLists {
-			wide(t.listCells(s))
+			if !g.closed && s.shown() {
+				wide(t.listCells(s))
+			}
 		}
 	}
 	return width

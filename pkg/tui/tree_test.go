@@ -45,3 +45,19 @@ func TestTreeOrder(t *testing.T) {
 		t.Errorf("an opened group does not stay open: %d rows", len(at))
 	}
 }
+
+// TestTreeWidth: the tree is as wide as the rows that it shows.
+func TestTreeWidth(t *testing.T) {
+	const long = "delete_everything_in_this_folder"
+	d := drive(t, []string{"one", "two"}, serverTool(t, "one", long), serverTool(t, "two", "tool"))
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.shows(long)
+	width := func() int { return d.m.layout().panes[areaTree].w }
+	if got := width(); got != mostTree {
+		t.Errorf("with a long name the tree has %d columns, want %d", got, mostTree)
+	}
+	d.press("-")
+	if got := width(); got != leastTree {
+		t.Errorf("with closed groups the tree has %d columns, want %d", got, leastTree)
+	}
+}
