@@ -160,7 +160,7 @@ func (c *connector) dial(server *config.Server) (dial, error) {
 		c.options.Secret(launch.Secrets...)
 	}
 	if len(launch.Withheld) > 0 && launch.Command != "" {
-		c.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+		c.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Server: server.Name, Text: fmt.Sprintf(
 			"server %q does not get %s: its entry has to name what is toolx's own", server.Name,
 			strings.Join(launch.Withheld, ", "))})
 	}
@@ -199,8 +199,8 @@ func (c *connector) giveUp(server *config.Server, attempts int, err error) error
 	failed := &ConnectError{Server: server.Name, Attempts: attempts, Last: err, Advice: server.Hint}
 	if failure, ok := errors.AsType[*diagnose.Failure](err); ok {
 		if why := failure.Cause(); why != nil && why.Rule != "" {
-			c.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
-				"server %q: rule %s recognized the cause", server.Name, why.Rule)})
+			text := fmt.Sprintf("server %q: rule %s recognized the cause", server.Name, why.Rule)
+			c.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Server: server.Name, Text: text})
 		}
 	}
 	c.options.Bus.Emit(ConnectFailed{Head: wire.Now(server.Name), Err: failed})

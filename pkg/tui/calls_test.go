@@ -46,7 +46,7 @@ func TestCompare(t *testing.T) {
 		`{"id":2,"on":false,"new":1}`))
 	d.called("down", "enter", "ctrl+r")
 	d.press("D")
-	d.shows("D has no earlier call to compare with")
+	d.shows("D has no earlier call")
 	d.called("r")
 	d.shows("D from #1: 1 line added, 1 removed", "  one", "- two", `+ 2\x1b[2J`)
 	d.called("r")

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -73,6 +74,9 @@ func (cs *calls) title(room int) (title string, spans []pane.Span, first int) {
 	more := cs.theme.Glyphs.More
 	from, to := max(0, at), max(0, at)
 	width := 2 * (cs.theme.Width(more) + len(gap))
+	if cs.theme.Width(strings.Join(texts, gap)) <= room {
+		width = -len(gap) // nothing is left out
+	}
 	for to < len(texts) && (to == at || width+cs.theme.Width(texts[to])+len(gap) <= room) {
 		width += cs.theme.Width(texts[to]) + len(gap)
 		to++
@@ -204,7 +208,7 @@ func (cs *calls) hint() string {
 	case cs.comparing && c == cs.against:
 		return cs.theme.Paint(pane.Accent, fmt.Sprintf("D compares the others with #%d", c.number))
 	case cs.comparing && !c.running():
-		return cs.theme.Paint(pane.Accent, "D has no earlier call to compare with")
+		return cs.theme.Paint(pane.Accent, "D has no earlier call")
 	case cs.page.differs(c):
 		return cs.theme.Paint(pane.Dim, "the form has changed")
 	}

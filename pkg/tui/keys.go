@@ -95,10 +95,10 @@ func (m *model) areaKeys() []pane.Binding {
 	return keys
 }
 
-// commands returns what the palette can do: the actions, and those of the pane and the server on the screen.
+// commands returns what the palette can do: the actions, then those of the server and the pane on the screen.
 func (m *model) commands() []pane.Binding {
 	var commands []pane.Binding
-	for _, b := range slices.Concat(m.focused().bindings(), m.serverKeys(), m.actions()) {
+	for _, b := range slices.Concat(m.actions(), m.serverKeys(), m.focused().bindings()) {
 		same := func(other pane.Binding) bool { return other.Help == b.Help }
 		if b.IsCommand() && b.Keys[0] != "ctrl+k" && !slices.ContainsFunc(commands, same) {
 			commands = append(commands, b)

@@ -270,11 +270,14 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	m.setFocus(areaPage)
 }
 
-// revealServer moves the cursor to a server, and shows its page.
+// revealServer moves the cursor to a server, and shows its page, which has the focus if only one pane is visible.
 func (m *model) revealServer(s *server) {
 	m.tree.find(row{group: m.tree.groupOf(s.name)})
 	m.setFocus(areaTree)
 	m.showSelected()
+	if l := m.layout(); l.panes[areaPage].empty() {
+		m.setFocus(areaPage)
+	}
 }
 
 // showSelected shows the row under the tree's cursor.

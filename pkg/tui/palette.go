@@ -60,6 +60,7 @@ const (
 func (p *palette) begin() tea.Cmd {
 	p.open, p.adding = true, false
 	p.input = pane.NewInput(p.theme.Glyphs.Prompt + " ")
+	p.input.Placeholder = "tool, server, resource, call or action"
 	p.refresh()
 	return p.input.Focus()
 }
@@ -117,7 +118,13 @@ func (p *palette) refresh() {
 			role, sign := p.shared.sign(s)
 			others = append(others, &entry{
 				name: s.name, about: s.summary(p.now()), sign: p.theme.Paint(role, sign), verb: "open",
-				enter: func() tea.Cmd { p.close(); p.m.revealServer(s); return nil },
+				enter: func() tea.Cmd {
+					p.close()
+					g.closed, g.chosen = false, true
+					p.m.tree.arrange()
+					p.m.revealServer(s)
+					return nil
+				},
 			})
 		}
 		for _, section := range g.sections() {

@@ -164,10 +164,14 @@ func (s *server) summary(now time.Time) string {
 	switch s.status {
 	case statusStarting:
 		took := now.Sub(s.since)
-		if limit := s.attempt.Limit; limit > 0 && took >= time.Second && took <= limit {
+		switch limit := s.attempt.Limit; {
+		case limit == 0 || took < time.Second:
+			return pane.Duration(took)
+		case took > limit:
+			return pane.Duration(took) + ", no response"
+		default:
 			return fmt.Sprintf("%.0f/%.0f s", math.Floor(took.Seconds()), limit.Seconds())
 		}
-		return pane.Duration(took)
 	case statusRetrying:
 		wait := max(0, s.retry.Delay-now.Sub(s.since))
 		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, pane.Duration(wait))

@@ -61,3 +61,17 @@ func TestTreeWidth(t *testing.T) {
 		t.Errorf("with closed groups the tree has %d columns, want %d", got, leastTree)
 	}
 }
+
+// TestRevealServer: the palette opens the group of a server, and where only one pane is visible, ! shows the page.
+func TestRevealServer(t *testing.T) {
+	d := drive(t, []string{"one", "two"}, serverTool(t, "one", "alpha"), serverTool(t, "two", "beta"))
+	d.press("-", "ctrl+k", "text:two", "enter")
+	d.shows("beta", "server two")
+	d.send(tea.WindowSizeMsg{Width: 50, Height: 16}, eventsMsg{events: []exec.Event{
+		servers.ConnectFailed{Head: wire.Head{At: noon(), Server: "one"}, Err: errors.New("refused")},
+	}})
+	d.press("!")
+	d.shows("server one", "refused")
+	d.press("esc")
+	d.shows("✗ one", "beta")
+}

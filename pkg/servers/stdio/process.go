@@ -114,7 +114,7 @@ func (p *Process) Release(ctx context.Context, bus *exec.Bus, server string) {
 		return
 	}
 	if len(found) > 0 {
-		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Server: server, Text: fmt.Sprintf(
 			"server %q had left processes, which were ended: %s", server, strings.Join(found, ", "))})
 	}
 }
