@@ -3,8 +3,8 @@
 // in them. It calls nothing and sends nothing.
 //
 // A schema becomes shapes (jsonschema), shapes become fields (field.go), fields are filled in from JSON and written as
-// JSON (put.go, write.go). A value that no field can show is typed as JSON. Nothing is hidden, and nothing that was
-// given is lost: digits, control characters and members that are not in the schema are all kept.
+// JSON (write.go). A value that no field can show is typed as JSON. Nothing is hidden, and nothing that was given is
+// lost: digits, control characters and members that are not in the schema are all kept.
 package form
 
 import (
@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,19 +51,6 @@ type values struct {
 	now         func() time.Time
 }
 
-// entry is the place in the values where the user is, and what is typed there.
-type entry struct {
-	values
-	focused bool
-	// typing reports whether text fields take letters as soon as the cursor is on them; esc ends it, enter
-	// and tab start it again.
-	typing bool
-	cursor row
-	onKey  bool    // the cursor is on the key of a row of key and value
-	editor *editor // of the field under the cursor, or of the JSON; nil if none is open
-	rows   []row   // the fields that can be reached now; nil if they must be gathered
-}
-
 // New returns the form of a tool. All fields are unset, except required ones that have a default. It never fails: a
 // broken, missing or unsupported schema becomes JSON fields. The form uses the clock now to see whether checking
 // against the schema is slow.
@@ -72,44 +61,12 @@ func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
 	return f
 }
 
-// newRoot makes the field of the whole arguments, which are an object.
-func newRoot(schema *jsonschema.Document) *field {
-	shape := schema.Arguments()
-	f := &field{shape: shape, kind: shape.Kind, choice: -1, open: true}
-	f.grow()
-	f.openRequired()
-	return f
-}
-
-// openRequired opens required objects that have few fields, and gives required fields their defaults, because the call
-// needs a value and the schema has one.
-func (f *field) openRequired() {
-	for _, child := range f.children {
-		if child.required && child.shape.Default != nil && !child.present() {
-			child.put(child.shape.Default.Raw())
-		}
-		few := child.kind == jsonschema.ShapeObject && len(child.shape.Properties) <= maxOpen/2
-		if child.required && few && f.depth < 2 {
-			child.open = true
-			child.grow()
-			child.openRequired()
-		}
-	}
-}
-
-// HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format relies on it.
-func (f *entry) HoldFormats() {
-	f.holdFormats = true
-	f.changed()
-}
-
 // SetArguments replaces the form's values. It keeps members that are not in the schema as JSON
 // rows. The error says why arguments is not a JSON object; the form is then unchanged.
 func (f *Form) SetArguments(arguments json.RawMessage) error {
 	if err := notObject(arguments); err != nil {
 		return err
 	}
-	f.json = nil
 	f.fill(bytes.Clone(bytes.TrimSpace(arguments)))
 	f.reset()
 	return nil
@@ -117,8 +74,8 @@ func (f *Form) SetArguments(arguments json.RawMessage) error {
 
 // notObject returns why text is not a JSON object.
 func notObject(text []byte) error {
-	if why := notJSON(string(bytes.TrimSpace(text))); why != "" {
-		return errors.New(why)
+	if err := rawjson.Check(text); err != nil {
+		return err
 	}
 	if _, ok := rawjson.Members(text); !ok {
 		return errors.New("the arguments must be a JSON object")
@@ -127,11 +84,18 @@ func notObject(text []byte) error {
 }
 
 // fill puts arguments, a JSON object, into the fields.
-func (f *Form) fill(arguments json.RawMessage) {
+func (f *values) fill(arguments json.RawMessage) {
 	f.root.put(arguments)
 	f.root.open = true
 	f.root.openRequired()
+}
+
+// reset makes the current state the one that Changed compares with.
+func (f *Form) reset() {
+	f.editor, f.json = nil, nil
 	f.changed()
+	f.to(0)
+	f.baseline = f.snapshot()
 }
 
 // Arguments returns what would be sent: a JSON object. It fails if the JSON editor's text is not an
@@ -139,10 +103,7 @@ func (f *Form) fill(arguments json.RawMessage) {
 func (f *values) Arguments() (json.RawMessage, error) {
 	if f.json != nil {
 		text := f.json.String()
-		if err := notObject([]byte(text)); err != nil {
-			return nil, err
-		}
-		return json.RawMessage(text), nil
+		return json.RawMessage(text), notObject([]byte(text))
 	}
 	w := write(f.root)
 	if len(w.flaws) > 0 {
@@ -151,17 +112,8 @@ func (f *values) Arguments() (json.RawMessage, error) {
 	return w.out, nil
 }
 
-// Focus sets whether the form gets the keys.
-func (f *entry) Focus(on bool) {
-	f.focused = on
-	if on {
-		f.typing = true
-	}
-	f.startEditing()
-}
-
-// Editing reports whether letters are text, or select a value, rather than commands.
-func (f *entry) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
+// Draft returns what is typed now as JSON to edit. Text that is not JSON yet is included as it is.
+func (f *values) Draft() string { return indent(f.snapshot()) }
 
 // Changed reports whether the arguments have changed since New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
@@ -177,28 +129,11 @@ func (f *values) snapshot() []byte {
 	return f.made
 }
 
-// reset makes the current state the one that Changed compares with.
-func (f *Form) reset() {
-	f.editor, f.json = nil, nil
-	f.changed()
-	f.to(0)
-	f.baseline = f.snapshot()
-}
-
-// changed drops what was derived from the fields.
-func (f *entry) changed() {
-	f.rows, f.made = nil, nil
-	f.stale = f.slow && f.editor != nil
-	if !f.stale {
-		f.verdict = nil
-	}
-}
-
-// closeEditor ends typing in the open text.
-func (f *entry) closeEditor() {
-	f.editor = nil
-	if f.stale {
-		f.changed()
+// Type replaces the text under the cursor; it does nothing where Typed has no text.
+func (f *Form) Type(text string) {
+	if _, _, ok := f.Typed(); ok {
+		f.cursor.field.setText(text)
+		f.replaced()
 	}
 }
 
@@ -206,17 +141,95 @@ func (f *entry) closeEditor() {
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		f.screen.loose = false
+		f.screen.follow()
 		f.key(msg)
 	case tea.PasteMsg:
-		f.screen.loose = false
+		f.screen.follow()
 		f.paste(msg.Content)
 	case tea.MouseClickMsg:
 		if msg.Button == tea.MouseLeft {
 			f.click(msg.X, msg.Y)
 		}
 	case tea.MouseWheelMsg:
-		f.wheel(msg)
+		if f.json != nil {
+			f.json.down(pane.Wheel(msg))
+			break
+		}
+		f.screen.list.Scroll(pane.Wheel(msg)) // the cursor and the text being typed stay where they are
 	}
 	return nil
+}
+
+// paste inserts text at the cursor. Terminals send a carriage return for a line's end. A JSON object of the tool's
+// parameters fills the form. If no text is being typed, other JSON becomes the value.
+func (f *Form) paste(text string) {
+	trimmed := strings.TrimSpace(text)
+	if f.json == nil && f.takesAll(trimmed) {
+		_ = f.SetArguments(json.RawMessage(trimmed)) // it is an object
+		return
+	}
+	if f.editor == nil {
+		f.typing = true
+		f.startEditing()
+	}
+	at := f.cursor.field
+	switch {
+	case f.editor == nil:
+		if !f.cursor.add && at.parent != nil && rawjson.Check([]byte(trimmed)) == nil {
+			at.enter()
+			at.put(json.RawMessage(trimmed))
+			f.changed()
+		}
+	case f.json == nil && at.kind == jsonschema.ShapeNumber:
+		f.insert(trimmed)
+	default:
+		f.insert(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	}
+}
+
+// takesAll reports whether text is a JSON object that has only parameters of the tool.
+func (f *values) takesAll(text string) bool {
+	if notObject([]byte(text)) != nil {
+		return false
+	}
+	members, _ := rawjson.Members([]byte(text))
+	unknown := func(member rawjson.Member) bool {
+		return !slices.ContainsFunc(f.root.children, func(child *field) bool { return child.name == member.Name })
+	}
+	return len(members) > 0 && !slices.ContainsFunc(members, unknown)
+}
+
+// click moves the cursor to the clicked row; a click on the current row does what enter does. A switch or a choice
+// changes only by a click on its value.
+func (f *Form) click(x, y int) {
+	s := &f.screen
+	switch {
+	case f.json != nil:
+		f.edit()
+		f.editor.click(y, x)
+		return
+	case f.editor != nil && s.inEditor(x, y):
+		f.editor.click(y-s.editorTop, x-s.editorLeft)
+		return
+	case y < 0 || y >= len(s.drawn) || s.drawn[y].field == nil:
+		return
+	}
+	at, again := s.drawn[y].row, s.drawn[y].row == f.cursor
+	onValue := x >= s.valueLeft && x < s.drawn[y].width
+	back := again && x == s.valueLeft && choice{at.field}.turns() // the "<" of "< value >"
+	s.follow()
+	f.cursor, f.onKey, f.typing = at, at.field.extra && !at.add && x < s.valueLeft, true
+	f.place()
+	switches := at.field.switches() && !at.field.group()
+	switch {
+	case back:
+		f.sideways(-1)
+	case at.add && at.field.silent():
+		f.addRow()
+	case at.add || at.field.group() || switches && onValue || again && !switches:
+		_, activate := f.enter()
+		activate()
+	default:
+		f.startEditing()
+	}
 }

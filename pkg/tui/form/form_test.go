@@ -271,7 +271,7 @@ func TestPages(t *testing.T) {
 	f := newForm(manyProperties(50))
 	f.Render(60, 14)
 	press(f, "pgdown", "pgdown", "pgup", "esc", "end", "home", "pgdown")
-	if got, want := f.place(), f.screen.page(); got != want || want != 9 {
+	if got, want := f.place(), f.screen.list.Page(); got != want || want != 9 {
 		t.Errorf("it is row %d, a page is %d", got, want)
 	}
 }
@@ -284,7 +284,7 @@ func TestJSONEditorKeepsDrafts(t *testing.T) {
 		t.Errorf("the editor has %q", got)
 	}
 	press(f, "f2", "up", "up", "end", "3")
-	if got := f.root.children[0].text; got != "1e3" {
+	if got := f.root.children[0].text(); got != "1e3" {
 		t.Errorf("the field has %q", got)
 	}
 }

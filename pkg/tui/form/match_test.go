@@ -36,11 +36,11 @@ func TestAlternative(t *testing.T) {
 		`"other"`:                       "text",
 	} {
 		v.put(json.RawMessage(value))
-		if v.choice < 0 || v.shape.Alternatives[v.choice].Label != want {
-			t.Errorf("%s is %d, want %s", value, v.choice, want)
+		if v.alternative < 0 || v.shape.Alternatives[v.alternative].Label != want {
+			t.Errorf("%s is %d, want %s", value, v.alternative, want)
 		}
 	}
-	if v.put(json.RawMessage(`true`)); v.kind != jsonschema.ShapeJSON || v.text != "true" {
-		t.Errorf("true is %s %q", v.kind, v.text)
+	if v.put(json.RawMessage(`true`)); v.kind != jsonschema.ShapeJSON || v.text() != "true" {
+		t.Errorf("true is %s %q", v.kind, v.text())
 	}
 }

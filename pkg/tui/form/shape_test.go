@@ -213,8 +213,8 @@ func TestRecursion(t *testing.T) {
 	for at.kind == jsonschema.ShapeObject {
 		at, depth = at.children[0], depth+1
 	}
-	if at.kind != jsonschema.ShapeJSON || depth != maxRecursion || at.text != `{"next":{"n":1}}` {
-		t.Errorf("after %d fields it is %s %s", depth, at.kind, at.text)
+	if at.kind != jsonschema.ShapeJSON || depth != maxRecursion || at.text() != `{"next":{"n":1}}` {
+		t.Errorf("after %d fields it is %s %s", depth, at.kind, at.text())
 	}
 }
 

@@ -26,6 +26,6 @@ func TestTyped(t *testing.T) {
 	if got, err := f.Arguments(); err != nil || string(got) != `{"a":"x\ny","l":["row"]}` {
 		t.Errorf("%s, %v", got, err)
 	}
-	f.toJSON()
+	press(f, "f2")
 	typed("", "", false)
 }

@@ -1,9 +1,9 @@
 package form
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
 
@@ -22,6 +23,7 @@ type verdict struct {
 	inside   map[*field]int    // how many problems lie within a group
 	below    []note            // remarks that belong to no field
 	first    *field            // the first one with a problem, or nil
+	fields   map[string]*field // by JSON pointer
 }
 
 // note is a remark at a field.
@@ -39,7 +41,9 @@ func (f *values) Problems() []string { return f.check().problems }
 // that cannot be compiled prevents nothing (VAL-3).
 func (f *values) check() *verdict {
 	if f.verdict == nil {
-		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
+		f.verdict = &verdict{
+			at: make(map[*field][]note), inside: make(map[*field]int), fields: make(map[string]*field),
+		}
 		_, _ = f.tool.Schema(context.Background()) // compiled once, before the clock runs
 		began := f.now()
 		if f.json != nil {
@@ -59,18 +63,16 @@ const maxLive = 100 * time.Millisecond
 
 // judgeText checks the JSON editor's text.
 func (v *verdict) judgeText(f *values) {
-	text := f.json.String()
-	if err := notObject([]byte(text)); err != nil {
+	text := []byte(f.json.String())
+	if err := notObject(text); err != nil {
 		v.problem(nil, note{text: whereNotJSON(text, err)})
 		return
 	}
-	problems, unknown := v.judge(f.tool, json.RawMessage(text))
+	problems, unknown := v.judge(f.tool, text)
 	for _, p := range problems {
 		v.problem(nil, note{text: render.Safe(p.String())})
 	}
-	for _, u := range unknown {
-		v.warn(u.String())
-	}
+	v.warnUnknown(unknown)
 }
 
 // judgeFields checks the values of the fields.
@@ -78,21 +80,62 @@ func (v *verdict) judgeFields(f *values) {
 	w := writeCheckable(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
 	problems, unknown := v.judge(f.tool, w.out)
-	finder := &finder{root: f.root, names: make(map[*field]map[string]*field)}
+	formats := v.locate(f.root, "", nil)
 	for _, flaw := range w.flaws {
 		flawed[flaw.field] = true
-		v.problem(flaw.field, note{text: render.Safe(fmt.Sprintf("'%s': %s", flaw.field.path(), flaw.text))})
+		v.problemAt(flaw.field, flaw.text)
 	}
 	for _, p := range problems {
-		at := finder.find(p.Location)
+		at := v.find(p.Location)
 		if flawed[at] {
 			continue // null was checked instead of the typed text
 		}
 		missing := p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()
 		v.problem(at, note{text: render.Safe(p.String()), missing: missing})
 	}
-	v.warnUnknown(f.root, unknown)
-	v.checkFormats(f.root, f.holdFormats)
+	v.warnUnknown(unknown)
+	// Formats are annotations for the validator, because servers disagree about them.
+	for _, at := range formats {
+		switch why := jsonschema.FormatProblem(at.shape.Format, at.text()); {
+		case why == "":
+		case f.holdFormats:
+			v.problemAt(at, why)
+		default:
+			v.at[at] = append(v.at[at], note{text: why, warning: true})
+		}
+	}
+}
+
+// locate records where in the arguments the fields are, and returns those with text of a format.
+func (v *verdict) locate(f *field, pointer string, formats []*field) []*field {
+	v.fields[pointer] = f
+	if f.kind == jsonschema.ShapeText && f.raw != nil && !f.null() && f.shape.Format != "" {
+		formats = append(formats, f)
+	}
+	for _, child := range f.inside() {
+		switch f.kind {
+		case jsonschema.ShapeArray:
+			formats = v.locate(child, pointer+"/"+strconv.Itoa(child.place), formats)
+		case jsonschema.ShapeObject:
+			formats = v.locate(child, pointer+rawjson.Pointer(child.name), formats)
+		default:
+			formats = v.locate(child, pointer, formats)
+			if child.group() {
+				v.fields[pointer] = f // it is visible as its picker
+			}
+		}
+	}
+	return formats
+}
+
+// find returns the innermost field on the way to a location.
+func (v *verdict) find(location []string) *field {
+	for i := len(location); i > 0; i-- {
+		if at := v.fields[rawjson.Pointer(location[:i]...)]; at != nil {
+			return at
+		}
+	}
+	return v.fields[""]
 }
 
 // judge runs the validator of a tool.
@@ -137,16 +180,15 @@ func (v *verdict) problem(at *field, n note) {
 	}
 }
 
+// problemAt records a problem of a field.
+func (v *verdict) problemAt(at *field, text string) {
+	v.problem(at, note{text: render.Safe(fmt.Sprintf("'%s': %s", at.path(), text))})
+}
+
 // warnUnknown records which members the schema does not name (VAL-2).
-func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter) {
-	named := make(map[string]*field)
-	for _, child := range settled(root).children {
-		if child.extra {
-			named[child.name] = child
-		}
-	}
+func (v *verdict) warnUnknown(unknown []jsonschema.UnknownParameter) {
 	for _, u := range unknown {
-		if at := named[u.Path]; at != nil {
+		if at := v.fields[rawjson.Pointer(u.Path)]; at != nil && at.extra {
 			v.at[at] = append(v.at[at], note{text: render.Safe(u.String()), warning: true})
 		} else {
 			v.warn(u.String())
@@ -154,85 +196,23 @@ func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter
 	}
 }
 
-// checkFormats warns about text with the wrong format. Formats are annotations for the validator,
-// because servers disagree about them: they prevent nothing unless hold is set.
-func (v *verdict) checkFormats(f *field, hold bool) {
-	if f.kind == jsonschema.ShapeText && f.state == valued && f.shape.Format != "" {
-		if why := jsonschema.FormatProblem(f.shape.Format, f.text); why != "" {
-			if hold {
-				v.problem(f, note{text: render.Safe(fmt.Sprintf("'%s': %s", f.path(), why))})
-			} else {
-				v.at[f] = append(v.at[f], note{text: why, warning: true})
-			}
-		}
-	}
-	for _, child := range f.children {
-		v.checkFormats(child, hold)
-	}
-	if inner := f.inner(); inner != nil {
-		v.checkFormats(inner, hold)
-	}
-}
-
-// finder finds fields by their location in the arguments.
-type finder struct {
-	root  *field
-	names map[*field]map[string]*field
-}
-
-// find returns the innermost field on the way to a location.
-func (l *finder) find(location []string) *field {
-	at := settled(l.root)
-	for _, token := range location {
-		next := l.child(at, token)
-		if next == nil {
-			break
-		}
-		at = settled(next)
-	}
-	// A variant is visible as its picker.
-	for at.parent != nil && at.parent.kind == jsonschema.ShapeVariant && at.group() {
-		at = at.parent
-	}
-	return at
-}
-
-func (l *finder) child(f *field, token string) *field {
-	switch at, err := strconv.Atoi(token); {
-	case f.kind == jsonschema.ShapeArray && err == nil && at >= 0 && at < len(f.children):
-		return f.children[at]
-	case f.kind != jsonschema.ShapeObject:
-		return nil
-	}
-	if l.names[f] == nil {
-		f.grow()
-		l.names[f] = f.byName()
-	}
-	return l.names[f][token]
-}
-
 // whereNotJSON returns the line and column at which text stops being JSON.
-func whereNotJSON(text string, err error) string {
+func whereNotJSON(text []byte, err error) string {
 	at, broken := brokenAt(text)
-	if !broken {
+	if !broken || len(text) == 0 {
 		return render.Safe(err.Error())
 	}
 	before := text[:at]
-	line := strings.Count(before, "\n") + 1
-	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return render.Safe(fmt.Sprintf("line %d, column %d: %s", line, column, err))
 }
 
-// brokenAt returns the offset of the first character at which text stops being JSON. broken is false
-// if it is JSON or empty.
-func brokenAt(text string) (at int, broken bool) {
-	var value json.RawMessage
-	syntax, broken := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), &value))
-	if !broken || strings.TrimSpace(text) == "" {
-		return 0, false
+// brokenAt returns the offset at which text stops being JSON; broken is false if it is JSON.
+func brokenAt(text []byte) (at int, broken bool) {
+	at, err := rawjson.CheckAt(text)
+	if err != nil && strings.Contains(err.Error(), "unexpected end") {
+		at = len(text)
 	}
-	if syntax.Offset >= int64(len(text)) && !strings.HasPrefix(syntax.Error(), "invalid character") {
-		return len(text), true
-	}
-	return max(0, min(int(syntax.Offset)-1, len(text))), true
+	return at, err != nil
 }

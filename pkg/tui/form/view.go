@@ -15,23 +15,25 @@ import (
 
 // screen is what was drawn last, for the mouse and for paging.
 type screen struct {
-	rows      []row // by line; empty rows for lines that belong to no field
-	top       int   // first visible line
-	total     int   // lines, visible or not
-	height    int   // of the part that scrolls
-	loose     bool  // it was scrolled, so the cursor's field may be invisible
-	width     int
-	valueLeft int // where values begin
+	list      pane.List   // of lines; its cursor is the first line of the row under the cursor
+	drawn     []drawnLine // the visible lines
+	valueLeft int         // where values begin
 	// Where the open text was drawn: its cells from left up to right, its first line and how many lines it has.
 	editorLeft, editorRight, editorTop, editorLines int
+}
+
+// drawnLine is a visible line: its row, which is empty if it belongs to no field, and how wide its text is.
+type drawnLine struct {
+	row
+	width int
 }
 
 func (s *screen) inEditor(x, y int) bool {
 	return y >= s.editorTop && y < s.editorTop+s.editorLines && x >= s.editorLeft && x < s.editorRight
 }
 
-// page returns how many lines a page key moves.
-func (s *screen) page() int { return max(1, s.height-1) }
+// follow scrolls the cursor into view again.
+func (s *screen) follow() { s.list.Move(0, s.list.Extent().Rows) }
 
 // Render draws the form into exactly width by height cells, scrolled to the field under the cursor.
 func (f *Form) Render(width, height int) string {
@@ -39,21 +41,16 @@ func (f *Form) Render(width, height int) string {
 		return f.renderJSON(width, height)
 	}
 	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
-	at := f.place()
 	footer := p.footer(height)
 	p.height = max(1, height-len(footer))
 	p.layout(f.visible())
-	lines := p.draw(f.visible(), at)
-	return f.theme.Block(append(fill(lines, p.height), footer...), width, height)
+	return f.theme.Block(append(fill(p.draw(f.visible(), f.place()), p.height), footer...), width, height)
 }
-
-// Fields returns how many rows the form has.
-func (f *Form) Fields() int { return len(f.visible()) }
 
 // Lines returns how many lines the form would take without scrolling, with those that explain the field.
 func (f *Form) Lines() int {
 	const footer = 5
-	return len(f.visible()) + footer
+	return f.Fields() + footer
 }
 
 // Extent returns the visible part of the fields.
@@ -61,11 +58,8 @@ func (f *Form) Extent() pane.Extent {
 	if f.json != nil {
 		return pane.Extent{}
 	}
-	return pane.Extent{Top: f.screen.top, Height: f.screen.height, Rows: f.screen.total}
+	return f.screen.list.Extent()
 }
-
-// AsJSON reports whether the form is edited as JSON.
-func (f *Form) AsJSON() bool { return f.json != nil }
 
 // fill cuts or pads lines to count.
 func fill(lines []string, count int) []string {
@@ -84,18 +78,15 @@ type painter struct {
 	valueLeft     int
 }
 
-// maxIndent is how many levels are indented; there is no room for more.
-const maxIndent = 6
-
+// indentOf returns where the name of a row begins. Deep levels are not indented further: there is no room.
 func indentOf(r row) int {
+	const deepest = 6
 	level := r.field.depth - 1
-	if r.field.parent != nil && r.field.parent.kind == jsonschema.ShapeVariant && !r.field.group() {
+	variant := r.field.parent != nil && r.field.parent.kind == jsonschema.ShapeVariant
+	if r.add || variant && !r.field.group() {
 		level++
 	}
-	if r.add {
-		level++
-	}
-	return 2 * max(0, min(level, maxIndent))
+	return 2 * max(0, min(level, deepest))
 }
 
 // layout sets the column of the values: after the longest label, within limits.
@@ -110,95 +101,105 @@ func (p *painter) layout(rows []row) {
 			longest = max(longest, indentOf(r)+ansi.StringWidth(safe(r.field.label(), limit)))
 		}
 	}
-	// The cursor, the sign of a group, and the star of a required field.
-	p.valueLeft = min(limit, longest+6)
-	p.form.screen.width, p.form.screen.valueLeft = p.width, p.valueLeft
+	p.valueLeft = min(limit, longest+6) // the cursor, the sign of a group, and the star of a required field
+	p.form.screen.valueLeft = p.valueLeft
 }
 
-// draw returns the visible lines. Only those are drawn; of other rows the height suffices.
+// line is a line of the form, which is only drawn if it is visible.
+type line struct {
+	row  row
+	draw func() string
+}
+
+// draw returns the visible lines.
 func (p *painter) draw(rows []row, at int) []string {
 	s := &p.form.screen
-	s.height, s.editorLines = p.height, 0
-	current, below := p.block(rows[at], true), p.remarks(p.verdict.below, maxBelow)
-	tops := make([]int, len(rows)+1) // the first line of each row, and of what is below them
-	for i, r := range rows {
-		tops[i+1] = tops[i] + p.rowHeight(r)
-		if i == at {
-			tops[i+1] = tops[i] + len(current)
+	s.editorLines = 0
+	var lines []line
+	add := func(r row, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, line{r, func() string { return text }})
 		}
 	}
-	total, start, end := tops[len(rows)]+len(below), tops[at], tops[at+1]
-	if at == len(rows)-1 {
-		end = total
-	}
-	s.total, s.top = total, max(0, min(s.top, total-p.height))
-	if !s.loose {
-		s.top = min(max(s.top, end-p.height), start)
-	}
-	if s.editorLines > 0 {
-		s.editorTop += start - s.top
-	}
-	var lines []string
-	s.rows = s.rows[:0]
 	for i, r := range rows {
-		if tops[i+1] <= s.top || tops[i] >= s.top+p.height {
+		if i == at {
+			s.list.Cursor = len(lines)
+			add(r, p.current(r)...)
+			s.list.Span = len(lines) - s.list.Cursor
 			continue
 		}
-		block := current
-		if i != at {
-			block = p.block(r, false)
+		lines = append(lines, line{r, func() string { return p.row(r) }})
+		for _, n := range p.notes(r) {
+			lines = append(lines, line{r, func() string { return p.noteLines(n, n.text)[0] }})
 		}
-		block = block[max(0, s.top-tops[i]):]
-		lines = append(lines, block...)
-		s.rows = append(s.rows, slices.Repeat([]row{r}, len(block))...)
 	}
-	s.rows = s.rows[:min(len(s.rows), p.height)]
-	return append(lines, below[min(len(below), max(0, s.top-tops[len(rows)])):]...)
+	add(row{}, p.remarks(p.verdict.below, maxBelow)...)
+	if at == len(rows)-1 {
+		s.list.Span = len(lines) - s.list.Cursor
+	}
+	from, to := s.list.Window(len(lines), p.height)
+	s.editorTop += s.list.Cursor - from
+	s.drawn = s.drawn[:0]
+	var texts []string
+	for _, l := range lines[from:to] {
+		text := l.draw()
+		texts = append(texts, text)
+		s.drawn = append(s.drawn, drawnLine{l.row, p.theme.Width(strings.TrimRight(ansi.Strip(text), " "))})
+	}
+	return texts
 }
 
-// rowHeight returns how many lines a row takes while it is not under the cursor.
-func (p *painter) rowHeight(r row) int {
+// notes returns the remarks at a row.
+func (p *painter) notes(r row) []note {
 	if r.add {
-		return 1
+		return nil
 	}
-	return 1 + len(p.verdict.at[r.field])
+	return p.verdict.at[r.field]
 }
 
-// block draws all lines of one row; the row under the cursor shows its remarks in full.
-func (p *painter) block(r row, current bool) []string {
-	line := p.head(r, current)
-	if r.add && current && p.theme.Fine {
+// row draws a row that is not under the cursor.
+func (p *painter) row(r row) string {
+	line := p.head(r, false)
+	if r.add {
+		return line
+	}
+	return p.fit(line + p.closed(r.field, false, max(2, p.width-p.valueLeft)))
+}
+
+// current draws all lines of the row under the cursor, with its remarks in full.
+func (p *painter) current(r row) []string {
+	line, editor := p.head(r, true), p.form.editor
+	room := max(2, p.width-p.valueLeft)
+	switch {
+	case editor != nil && editor.several():
+		line = p.fit(line + p.theme.Paint(pane.Dim, editor.whereabouts()))
+		return append([]string{line}, append(p.openText(), p.wrappedNotes(r)...)...)
+	case r.add:
+	case editor != nil && !p.form.onKey:
+		line = p.fit(line + p.typing(r.field, room))
+	default:
+		line = p.fit(line + p.closed(r.field, true, room))
+	}
+	if p.theme.Fine {
 		line = p.theme.UnderCursor(line, p.form.focused, p.width)
 	}
-	if r.add {
-		return []string{line}
-	}
-	lines := []string{}
-	if current && p.form.editor != nil && p.form.editor.several() {
-		place := p.form.editor.whereabouts()
-		lines = append(lines, p.fit(line+p.theme.Paint(pane.Dim, place)))
-		lines = append(lines, p.openText()...)
-	} else {
-		line = p.fit(line + p.value(r, current))
-		if current && p.theme.Fine {
-			line = p.theme.UnderCursor(line, p.form.focused, p.width)
-		}
-		lines = append(lines, line)
-	}
-	for _, n := range p.verdict.at[r.field] {
-		texts := []string{n.text}
-		if current {
-			texts = pane.Wrap(n.text, max(1, p.width-6))
-		}
-		lines = append(lines, p.noteLines(n, texts)...)
-	}
-	return lines
+	return append([]string{line}, p.wrappedNotes(r)...)
 }
 
 func (p *painter) fit(line string) string { return p.theme.Cut(line, p.width) }
 
+func (p *painter) wrappedNotes(r row) []string {
+	var lines []string
+	for _, n := range p.notes(r) {
+		lines = append(lines, p.noteLines(n, p.wrap(n)...)...)
+	}
+	return lines
+}
+
+func (p *painter) wrap(n note) []string { return pane.Wrap(n.text, max(1, p.width-6)) }
+
 // noteLines draws the lines of a remark, the first with its sign.
-func (p *painter) noteLines(n note, texts []string) []string {
+func (p *painter) noteLines(n note, texts ...string) []string {
 	role, sign := pane.Bad, p.theme.Glyphs.Bad
 	if n.warning {
 		role, sign = pane.Warn, p.theme.Glyphs.Warn
@@ -218,7 +219,7 @@ const maxBelow = 20
 func (p *painter) remarks(notes []note, most int) []string {
 	var lines []string
 	for at, n := range notes {
-		wrapped := pane.Wrap(n.text, max(1, p.width-6))
+		wrapped := p.wrap(n)
 		room := most - len(lines)
 		if at < len(notes)-1 {
 			room-- // for the count of the others
@@ -231,7 +232,7 @@ func (p *painter) remarks(notes []note, most int) []string {
 			more := fmt.Sprintf("    and %d more", len(notes)-at)
 			return append(lines, p.fit(p.theme.Paint(pane.Dim, more)))
 		}
-		lines = append(lines, p.noteLines(n, wrapped)...)
+		lines = append(lines, p.noteLines(n, wrapped...)...)
 	}
 	return lines
 }
@@ -256,24 +257,17 @@ func (p *painter) head(r row, current bool) string {
 		return p.fit(before + "  " + p.name(text, pane.Dim, current))
 	}
 	before += p.sign(r.field)
-	star := ""
+	left, star := ansi.StringWidth(before), ""
+	if current && p.form.onKey && p.form.editor != nil {
+		p.opened(left, p.valueLeft, 0, 1)
+		return p.theme.Fit(before+p.form.editor.view(p.theme, max(2, p.valueLeft-left-1), 1)[0], p.valueLeft-1) + " "
+	}
 	if r.field.required {
 		star = p.theme.Paint(pane.Accent, "*")
 	}
-	if current && p.form.onKey && p.form.editor != nil {
-		return p.openKey(before)
-	}
-	room := max(1, p.valueLeft-ansi.StringWidth(before)-2)
+	room := max(1, p.valueLeft-left-2)
 	label := p.theme.Cut(safe(r.field.label(), room), room)
 	return p.theme.Fit(before+p.name(label, pane.Plain, current)+star, p.valueLeft-1) + " "
-}
-
-// openKey draws a key that is being typed.
-func (p *painter) openKey(before string) string {
-	left := ansi.StringWidth(before)
-	view := p.form.editor.view(p.theme, max(2, p.valueLeft-left-1), 1)
-	p.opened(left, p.valueLeft, 0, 1)
-	return p.theme.Fit(before+view[0], p.valueLeft-1) + " "
 }
 
 // name draws a label, highlighted under the cursor unless the whole row is.
@@ -293,7 +287,7 @@ func (p *painter) sign(f *field) string {
 	switch {
 	case !f.group():
 		return "  "
-	case f.open && f.state != nullness:
+	case f.open && !f.null():
 		return p.theme.Fit(p.theme.Glyphs.Open, 1) + " "
 	}
 	return p.theme.Fit(p.theme.Glyphs.Closed, 1) + " "
@@ -327,30 +321,30 @@ func (p *painter) footer(height int) []string {
 	if count == 0 {
 		return nil
 	}
-	rows := p.form.visible()
-	place := fmt.Sprintf("%d/%d", p.form.place()+1, len(rows))
-	if count := len(p.verdict.problems); count > 0 {
-		place = words.Count(count, "problem") + " " + place
+	place := fmt.Sprintf("%d/%d", p.form.place()+1, p.form.Fields())
+	if problems := len(p.verdict.problems); problems > 0 {
+		place = words.Count(problems, "problem") + " " + place
 	}
-	about := p.about(p.form.cursor)
-	if count == 1 {
-		return []string{p.ends(about[len(about)-1], place)}
+	about, text := p.about(p.form.cursor)
+	switch {
+	case count == 1 && text != "":
+		about = text
+		fallthrough
+	case count == 1:
+		return []string{p.ends(about, place)}
 	}
-	lines := []string{p.ends(about[0], place)}
+	lines := []string{p.ends(about, place)}
 	if count > 2 {
 		rule := p.theme.Paint(pane.Dim, strings.Repeat(p.theme.Glyphs.Horizontal, max(0, p.width)))
-		lines = []string{rule, lines[0]}
+		lines = slices.Insert(lines, 0, rule)
 	}
-	if len(about) > 1 {
-		room := count - len(lines)
-		text := pane.Wrap(about[1], max(1, p.width))
-		if len(text) > room {
-			text = text[:room]
-			text[room-1] = p.theme.Cut(text[room-1], p.width-1) + p.theme.Glyphs.More
-		}
-		lines = append(lines, text...)
+	room := count - len(lines)
+	wrapped := pane.Wrap(text, max(1, p.width))
+	if len(wrapped) > room {
+		wrapped = wrapped[:room]
+		wrapped[room-1] = p.theme.Cut(wrapped[room-1], p.width-1) + p.theme.Glyphs.More
 	}
-	return fill(lines, count)
+	return fill(append(lines, wrapped...), count)
 }
 
 // ends puts two texts at the ends of one line; the right one is never cut.
@@ -362,50 +356,29 @@ func (p *painter) ends(left, right string) string {
 	return p.theme.Fit(left, room) + " " + p.theme.Paint(pane.Dim, right)
 }
 
-// about describes a row: its path and what is allowed, then its description.
-func (p *painter) about(r row) []string {
+// about describes a row: its path and what is allowed, and its description.
+func (p *painter) about(r row) (line, text string) {
 	at := r.field
-	if r.add && (at.silent() || !at.takesRows()) {
-		return []string{p.theme.Paint(pane.Dim, "F2 edits parameters anyway, as JSON")}
+	name := "arguments"
+	if at.parent != nil {
+		name = render.Safe(clip(at.path(), 200))
 	}
-	if r.add {
-		return []string{p.theme.Paint(pane.Dim, "a new row of "+orWhole(at.path()))}
-	}
-	name := orWhole(at.path())
-	if at.parent != nil && strings.TrimSpace(at.path()) == "" {
+	switch {
+	case r.noRows() != "":
+		return p.theme.Paint(pane.Dim, "F2 edits parameters anyway, as JSON"), ""
+	case r.add:
+		return p.theme.Paint(pane.Dim, "a new row of "+name), ""
+	case at.parent != nil && strings.TrimSpace(name) == "":
 		name = at.label()
 	}
 	if title := safe(at.shape.Title, p.width); title != "" && title != name {
 		name += " (" + title + ")"
 	}
-	lines := []string{p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+hint(at.shape))}
 	// A long description is cut to what could be shown.
 	const most = 8
-	text := render.SafeBlock(clip(at.shape.Description, p.width*most))
-	if text = strings.Join(strings.Fields(text), " "); text != "" {
-		lines = append(lines, text)
-	}
-	return lines
-}
-
-func orWhole(path string) string {
-	if path == "" {
-		return "arguments"
-	}
-	return render.Safe(clip(path, 200))
-}
-
-// renderJSON draws the JSON editor, with the problems below it.
-func (f *Form) renderJSON(width, height int) string {
-	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
-	var notes []string
-	if height > 1 {
-		place := "JSON, " + f.json.whereabouts() + "; f2 returns to the fields"
-		notes = append(p.remarks(p.verdict.below, height/3), p.fit(p.theme.Paint(pane.Dim, place)))
-	}
-	f.screen.height = max(1, height-len(notes))
-	lines := f.json.view(f.theme, width, f.screen.height)
-	return f.theme.Block(append(fill(lines, f.screen.height), notes...), width, height)
+	text = render.SafeBlock(clip(at.shape.Description, p.width*most))
+	line = p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+hint(at.shape))
+	return line, strings.Join(strings.Fields(text), " ")
 }
 
 // safe makes text safe for one line of about so many cells.

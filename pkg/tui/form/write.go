@@ -1,7 +1,6 @@
 package form
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -60,63 +59,55 @@ func (w *writer) write(f *field) *writer {
 
 func (w *writer) value(f *field) {
 	switch {
-	case f.state == nullness:
+	case f.null():
 		w.add("null")
-	case f.kind == jsonschema.ShapeObject:
-		w.object(f)
-	case f.kind == jsonschema.ShapeArray:
-		w.add("[")
-		for i, child := range f.children {
-			w.comma(i)
-			w.value(child)
-		}
-		w.add("]")
-	case f.kind == jsonschema.ShapeVariant && f.inner() != nil && f.inner().present():
-		w.value(f.inner())
-	case f.kind == jsonschema.ShapeVariant || f.state == unset:
+	case f.holdsFields():
+		w.members(f)
+	case f.kind == jsonschema.ShapeVariant && f.present():
+		w.value(f.inside()[0])
+	case f.raw == nil:
 		w.flaws = append(w.flaws, flaw{f, "no value yet"})
 		w.add("null")
 	case f.kind == jsonschema.ShapeNumber || f.kind == jsonschema.ShapeJSON:
 		w.typed(f)
-	case f.raw != nil:
-		w.add(string(f.raw))
 	default:
-		w.add(string(rawjson.Quote(f.text)))
+		w.add(string(f.raw))
 	}
 }
 
-func (w *writer) object(f *field) {
-	w.add("{")
-	seen, count := make(map[string]bool), 0
+// members writes an object or an array.
+func (w *writer) members(f *field) {
+	object, brackets := f.kind == jsonschema.ShapeObject, "[]"
+	if object {
+		brackets = "{}"
+	}
+	w.add(brackets[:1])
+	seen, separator := make(map[string]bool), ""
 	for _, child := range f.children {
 		if !child.present() {
 			continue
 		}
-		if seen[child.name] {
+		if object && seen[child.name] {
 			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q occurs twice", child.name)})
 			if w.distinct {
 				continue
 			}
 		}
-		w.comma(count)
-		count++
 		seen[child.name] = true
-		w.add(string(child.key) + ":")
+		w.add(separator)
+		if separator = ","; object {
+			w.add(string(child.key) + ":")
+		}
 		w.value(child)
 	}
-	w.add("}")
-}
-
-func (w *writer) comma(count int) {
-	if count > 0 {
-		w.add(",")
-	}
+	w.add(brackets[1:])
 }
 
 // typed writes typed text as JSON.
 func (w *writer) typed(f *field) {
 	text := f.meant()
-	if why := notJSON(text); why != "" {
+	if err := rawjson.Check([]byte(text)); err != nil {
+		why := err.Error()
 		if f.kind == jsonschema.ShapeNumber {
 			why = "not a number"
 		}
@@ -135,33 +126,14 @@ func (w *writer) add(text string) { w.out = append(w.out, text...) }
 // meant returns the JSON that text typed into a field stands for. If the field allows any value, words
 // are strings without quotes, as on the command line; text that begins like JSON has to be JSON.
 func (f *field) meant() string {
-	text := strings.TrimSpace(f.text)
-	if !f.kindless() || text == "" || strings.ContainsAny(text[:1], `{["-0123456789`) || json.Valid([]byte(text)) {
+	text := strings.TrimSpace(string(f.raw))
+	if !f.takesWords() || text == "" || strings.ContainsAny(text[:1], `{["-0123456789`) || json.Valid([]byte(text)) {
 		return text
 	}
 	return string(rawjson.Quote(text))
 }
 
-// kindless reports whether the schema allows any value of the field.
-func (f *field) kindless() bool {
+// takesWords reports whether the schema allows any value of the field.
+func (f *field) takesWords() bool {
 	return f.kind == jsonschema.ShapeJSON && f.shape.Kind == jsonschema.ShapeJSON && f.shape.Why == jsonschema.AnyValue
-}
-
-// notJSON returns why text is not exactly one JSON value that toolx accepts; empty if it is.
-func notJSON(text string) string {
-	if text == "" {
-		return "JSON is expected here"
-	}
-	schema, err := jsonschema.Parse(nil).Compile(context.Background())
-	if err != nil {
-		return err.Error()
-	}
-	problems, err := schema.CheckValue(context.Background(), json.RawMessage(text))
-	switch {
-	case err != nil:
-		return err.Error()
-	case len(problems) > 0:
-		return problems[0].Detail
-	}
-	return ""
 }

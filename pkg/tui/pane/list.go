@@ -4,6 +4,8 @@ package pane
 // row. Where rows only scroll, the cursor is not used.
 type List struct {
 	Cursor int
+	// Span is how many rows belong to the cursor and are scrolled into view with it; 0 counts as 1.
+	Span   int
 	top    int
 	height int // of the last Window
 	rows   int // of the list, at the last Window
@@ -46,11 +48,8 @@ func (l *List) Window(n, height int) (from, to int) {
 	l.height, l.rows = height, n
 	l.Set(l.Cursor, n)
 	l.top = max(0, min(l.top, n-height))
-	if l.Cursor < l.top && !l.loose {
-		l.top = l.Cursor
-	}
-	if l.Cursor >= l.top+height && !l.loose {
-		l.top = l.Cursor - height + 1
+	if !l.loose {
+		l.top = min(max(l.top, l.Cursor+max(1, l.Span)-height), l.Cursor)
 	}
 	return l.top, min(n, l.top+height)
 }
