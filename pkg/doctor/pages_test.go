@@ -128,8 +128,8 @@ func pageText(c check.Check) string {
 	check.Section(&page, "Bad", "```text\n"+c.Bad+"\n```")
 	check.Section(&page, "Good", "```text\n"+c.Good+"\n```")
 	check.Section(&page, "What to do", check.Bulleted(c.Fix))
-	check.Section(&page, "Who fails on it", check.Bulleted(c.Breaks))
-	check.Section(&page, "What it does not fire on", check.Bulleted(c.Exceptions))
+	check.Section(&page, "Affected clients", check.Bulleted(c.Breaks))
+	check.Section(&page, "Not reported", check.Bulleted(c.Exceptions))
 	return page.String()
 }
 
@@ -205,7 +205,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	want := "# x\n\nServer says x.\n\n| severity | group |\n| --- | --- |\n| warning | framing |\n" +
 		"\n## Why it matters\n\nClients stop.\n\n## Bad\n\n```text\nx\n```\n\n## Good\n\n```text\n{…}\n```\n" +
-		"\n## What to do\n\n- say\n  nothing\n\n## Who fails on it\n\n- all\n\n## Source\n\nstdio\n\n## Not asked after\n\n[y](y.md)\n"
+		"\n## What to do\n\n- say\n  nothing\n\n## Affected clients\n\n- all\n\n## Source\n\nstdio\n\n## Skipped after\n\n[y](y.md)\n"
 	if got := one.Markdown(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -69,8 +69,8 @@ func readPage(text string) Page {
 	page.Bad = exampleOf(sectionOf(body, "Bad"))
 	page.Good = exampleOf(sectionOf(body, "Good"))
 	page.Fix = itemsOf(sectionOf(body, "What to do"))
-	page.Breaks = itemsOf(sectionOf(body, "Who fails on it"))
-	page.Exceptions = itemsOf(sectionOf(body, "What it does not fire on"))
+	page.Breaks = itemsOf(sectionOf(body, "Affected clients"))
+	page.Exceptions = itemsOf(sectionOf(body, "Not reported"))
 	return page
 }
 
@@ -103,15 +103,15 @@ func (c Check) Markdown() string {
 	Section(&page, "Bad", fenced(c.Bad))
 	Section(&page, "Good", fenced(c.Good))
 	Section(&page, "What to do", Bulleted(c.Fix))
-	Section(&page, "Who fails on it", Bulleted(c.Breaks))
-	Section(&page, "What it does not fire on", Bulleted(c.Exceptions))
+	Section(&page, "Affected clients", Bulleted(c.Breaks))
+	Section(&page, "Not reported", Bulleted(c.Exceptions))
 	Section(&page, "Source", c.Source)
 	if len(c.After) > 0 {
 		var links []string
 		for _, id := range c.After {
 			links = append(links, fmt.Sprintf("[%s](%s.md)", id, id))
 		}
-		Section(&page, "Not asked after", strings.Join(links, ", "))
+		Section(&page, "Skipped after", strings.Join(links, ", "))
 	}
 	return page.String()
 }
