@@ -26,7 +26,9 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 	root := Command()
 	inherited := document(t, "docs/flags.md")
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
-		wantFlag(t, "docs/flags.md", inherited, flag)
+		if !flag.Hidden {
+			wantFlag(t, "docs/flags.md", inherited, flag)
+		}
 	})
 	for _, verb := range verbs(root) {
 		t.Run(verb.Name(), func(t *testing.T) {

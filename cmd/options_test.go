@@ -28,13 +28,13 @@ func TestGlobalFlags(t *testing.T) {
 			"--config", "a.yaml", "--config", "b.yaml", "--server", "a", "--server", "b",
 			"--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
 			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
-			"--no-color", "--trace", "--trace-file", "f")...)
+			"--no-color", "--trace", "--record", "f")...)
 		want := cli.Flags{
 			Config: []string{"a.yaml", "b.yaml"}, Servers: []string{"a", "b"},
 			Timeout: 5 * time.Second, MaxTime: time.Minute,
 			StartTimeout: 90 * time.Second,
 			Retries:      0, Protocol: "legacy", LogLevel: "debug", LogFormat: "json", Verbose: true, Quiet: true,
-			NoColor: true, Trace: cli.TraceLines, TraceFile: "f",
+			NoColor: true, Trace: cli.TraceLines, Record: "f",
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", verb[0], got, err, want)

@@ -38,6 +38,7 @@ import (
 	serverscmd "toolx/cmd/servers"
 	"toolx/cmd/session"
 	"toolx/cmd/toolset"
+	"toolx/cmd/trace"
 	trustcmd "toolx/cmd/trust"
 	tuicmd "toolx/cmd/tui"
 	"toolx/cmd/watch"
@@ -285,6 +286,7 @@ func groups(f *factory.Factory) []group {
 			{"raw", func() *cobra.Command { return resources.NewRaw(f, resources.RunRaw) }},
 			{"ping", func() *cobra.Command { return watch.NewPing(f, watch.RunPing) }},
 			{"proxy", func() *cobra.Command { return proxy.New(f, proxy.Run) }},
+			{"trace", func() *cobra.Command { return trace.New(f, trace.Run) }},
 			{"snapshot", func() *cobra.Command { return contractcmd.NewSnapshot(f, contractcmd.RunSnapshot) }},
 			{"diff", func() *cobra.Command { return contractcmd.NewDiff(f, contractcmd.RunDiff) }},
 			{"history", func() *cobra.Command { return historycmd.New(f, historycmd.RunList) }},

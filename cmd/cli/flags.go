@@ -47,7 +47,7 @@ type Flags struct {
 	Fresh        bool
 	output       string // of verbs without an -o of their own
 	Trace        string // how much: empty, TraceLines or TraceFull
-	TraceFile    string
+	Record       string // the file of a recording
 }
 
 // EnvNoSession is the variable with the effect of --no-session.
@@ -96,8 +96,10 @@ func (f *Flags) Declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Trace, "trace", "",
 		"print protocol messages on stderr: `HOW` is lines, or full (with contents and unexpected lines)")
 	flags.Lookup("trace").NoOptDefVal = TraceLines
-	flags.StringVar(&f.TraceFile, "trace-file", "",
-		"write messages, unexpected lines and servers' stderr to `FILE` as JSON lines, secrets masked; -: stderr")
+	flags.StringVar(&f.Record, "record", "",
+		"write messages, unexpected lines and servers' stderr to `FILE` for toolx trace, secrets masked; -: stderr")
+	flags.StringVar(&f.Record, "trace-file", "", "write the `FILE` of --record")
+	_ = flags.MarkHidden("trace-file") // the older name, which scripts use
 }
 
 // Check refuses values that no verb can use.

@@ -14,7 +14,7 @@ var removed = []struct{ what, instead string }{
 	{"show --markdown", "toolx show SERVER"},
 	{"skill", "npx skills add toolx/toolx (finds skills/toolx/SKILL.md in toolx's repository)"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
-	{"doctor --repro", "toolx doctor --trace-file FILE (every message that was sent and received)"},
+	{"doctor --repro", "toolx doctor --record FILE (every message that was sent and received)"},
 	{"doctor --markdown", "toolx doctor (its text can be pasted into an issue)"},
 	{"doctor --report markdown", "toolx doctor --report text=FILE"},
 	{"doctor --repeat", "toolx doctor (its JSON has start_ms for each server)"},

@@ -62,6 +62,8 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 		return Choices("breaking", "any", "none")
 	case "dev watch", "snapshot out", "snapshot check":
 		return orFile()
+	case "trace only":
+		return Choices("tools/call", "tools/*", "resources/*", "prompts/*", "notifications/*", "sampling/*")
 	case "dev call":
 		return Tool(c.Tools)
 	case "doctor call":

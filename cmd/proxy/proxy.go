@@ -116,7 +116,7 @@ func Run(_ context.Context, o Options) error {
 		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
 	}
 	o.Bus.Subscribe(report.take)
-	if err := o.Tools.RecordTrace(); err != nil {
+	if err := o.Tools.RecordTrace(true); err != nil {
 		return err
 	}
 	o.PassSignals.Store(true)
@@ -130,7 +130,7 @@ func Run(_ context.Context, o Options) error {
 		Signals:    signals,
 		MaxMessage: limit,
 		Bus:        o.Bus,
-		Trace:      o.Flags.Trace != "" || o.Flags.TraceFile != "",
+		Trace:      o.Flags.Trace != "" || o.Flags.Record != "",
 		Secret:     o.Out.Mask.Add,
 	})
 	report.close()

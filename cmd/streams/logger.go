@@ -51,7 +51,7 @@ func shortLine(text string) string {
 		return text
 	}
 	size := exec.Bytes(int64(len(text)))
-	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), size)
+	return fmt.Sprintf("%s (%s in all; --record keeps messages whole)", words.Clip(text, maxLogLine), size)
 }
 
 // SafeJSON writes JSON for a terminal: it writes control characters and invisible text as \u escapes.

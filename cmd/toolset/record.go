@@ -28,11 +28,11 @@ func (a *Opener) Record(keeps config.Log, adHoc *config.Server) error {
 	if !keeps.Off {
 		a.recordHistory(keeps, adHoc)
 	}
-	return a.RecordTrace()
+	return a.RecordTrace(false)
 }
 
-// RecordTrace starts writing messages to and from servers to stderr and to a file.
-func (a *Opener) RecordTrace() error {
+// RecordTrace starts writing messages to and from servers to stderr and to a file, which it replaces or adds to.
+func (a *Opener) RecordTrace(add bool) error {
 	view := traceView{a.Out, a.Flags.Trace == cli.TraceFull}
 	if a.Flags.Trace != "" {
 		a.Bus.Subscribe(frames(view.frame))
@@ -40,17 +40,17 @@ func (a *Opener) RecordTrace() error {
 	if view.full {
 		a.Bus.Subscribe(view.unexpected)
 	}
-	if a.Flags.TraceFile == "" {
+	if a.Flags.Record == "" {
 		return nil
 	}
-	file, err := newTraceFile(a.Out, a.Flags.TraceFile)
+	file, err := newRecordFile(a.Out, a.Flags.Record, add)
 	if err != nil {
-		return fault.Usage("--trace-file: "+err.Error(), "name a file that can be written")
+		return fault.Usage("--record: "+err.Error(), "name a file that can be written")
 	}
 	a.Bus.Subscribe(file.write)
 	a.OnClose(func(ctx context.Context) {
 		if err := file.close(ctx); err != nil {
-			a.Out.Log.Warn("the trace file is incomplete: " + err.Error())
+			a.Out.Log.Warn("the recording is incomplete: " + err.Error())
 		}
 	})
 	return nil

@@ -2,14 +2,14 @@ package toolset
 
 import (
 	"context"
-	"os"
 	"strconv"
+	"strings"
 	"sync"
-	"time"
 
 	"toolx/cmd/streams"
 	"toolx/pkg/asyncwriter"
 	"toolx/pkg/exec"
+	"toolx/pkg/recording"
 	"toolx/pkg/render"
 	"toolx/pkg/servers/wire"
 )
@@ -49,7 +49,8 @@ func (v traceView) unexpected(event exec.Event) {
 		if e.Class.Harmless() {
 			return
 		}
-		line = render.UnexpectedLine{At: e.At, Server: e.Server, On: "stdout", Text: strconv.Quote(render.KeptText(e))}
+		text := strconv.Quote(recording.KeptText(e))
+		line = render.UnexpectedLine{At: e.At, Server: e.Server, On: "stdout", Text: text}
 	case wire.StderrLine:
 		line = render.UnexpectedLine{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
 	default:
@@ -59,44 +60,46 @@ func (v traceView) unexpected(event exec.Event) {
 	_ = render.TraceUnexpected(v.out.Live.Log(), line, v.out.Screen())
 }
 
-// traceFile is the file of --trace-file.
-type traceFile struct {
-	lines render.TraceLines
-	file  *os.File            // nil: the lines go to stderr
+// recordFile is the file of --record.
+type recordFile struct {
+	lines recording.Writer
+	file  *recording.File     // nil: the lines go to stderr
 	queue *asyncwriter.Writer // to file
 
 	mu  sync.Mutex
 	err error // the first one
 }
 
-// maxTraceBehind is how many bytes of a trace may wait for its file. Servers rarely send that much at once.
-const maxTraceBehind = 256 << 20
+// maxRecordBehind is how many bytes of a recording may wait for its file. Servers rarely send that much at once.
+const maxRecordBehind = 256 << 20
 
-// newTraceFile makes the file; "-" is stderr.
-func newTraceFile(o *streams.Streams, path string) (*traceFile, error) {
-	lines := render.TraceLines{Out: o.Live.Log(), Text: o.Mask.Text, JSON: o.Mask.JSON}
+// newRecordFile opens the file, to replace or to add to it; "-" is stderr.
+func newRecordFile(o *streams.Streams, path string, add bool) (*recordFile, error) {
+	lines := recording.Writer{Out: o.Live.Log(), Text: o.Mask.Text, JSON: o.Mask.JSON}
 	if path == "-" {
 		if o.Console.ErrTTY {
 			lines.Out = streams.SafeJSON{Out: lines.Out}
 		}
-		return &traceFile{lines: lines}, nil
+		return &recordFile{lines: lines}, nil
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := recording.Create(path, add)
 	if err != nil {
 		return nil, err
 	}
-	queue := asyncwriter.New(file, maxTraceBehind, func(dropped int) string {
-		return render.TraceDropped(time.Now(), dropped)
+	queue := asyncwriter.New(file, maxRecordBehind, func(dropped int) string {
+		var note strings.Builder
+		_ = recording.Writer{Out: &note}.Write(recording.Dropped{Head: wire.Now(""), Lines: dropped})
+		return note.String()
 	})
 	lines.Out = queue.Offering()
-	return &traceFile{lines: lines, file: file, queue: queue}, nil
+	return &recordFile{lines: lines, file: file, queue: queue}, nil
 }
 
 // write appends an event.
-func (f *traceFile) write(event exec.Event) { f.failed(f.lines.Write(event)) }
+func (f *recordFile) write(event exec.Event) { f.failed(f.lines.Write(event)) }
 
 // failed keeps the first error.
-func (f *traceFile) failed(err error) {
+func (f *recordFile) failed(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {
@@ -105,7 +108,7 @@ func (f *traceFile) failed(err error) {
 }
 
 // close waits until everything is written, or ctx ends, and returns the first error.
-func (f *traceFile) close(ctx context.Context) error {
+func (f *recordFile) close(ctx context.Context) error {
 	if f.file != nil {
 		f.failed(f.queue.Flush(ctx))
 		f.failed(f.file.Close())

@@ -31,7 +31,7 @@ func (l *Log) append(lines []byte) error {
 			return err
 		}
 	}
-	if isCut(file) {
+	if state.IsCut(file) {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	if _, err := file.Write(lines); err != nil {
@@ -39,18 +39,6 @@ func (l *Log) append(lines []byte) error {
 		return err
 	}
 	return file.Close()
-}
-
-// isCut reports whether the file ends within a line because a disk was full or a process was killed. It may also return
-// true while another process is writing; then the log gets an empty line, which every reader skips.
-func isCut(file *os.File) bool {
-	info, err := file.Stat()
-	if err != nil || info.Size() == 0 {
-		return false
-	}
-	last := []byte{'\n'}
-	_, _ = file.ReadAt(last, info.Size()-1) // if this fails, assume a newline
-	return last[0] != '\n'
 }
 
 // full reports whether lines go into a new file.

@@ -400,7 +400,7 @@ func TestSeveralProcesses(t *testing.T) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if line == "\n" {
-				continue // isCut has seen another process in the middle of a write; readers skip it
+				continue // IsCut has seen another process in the middle of a write; readers skip it
 			}
 			entry, ok := parse([]byte(line))
 			if !ok {

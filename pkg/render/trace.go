@@ -45,7 +45,7 @@ func Trace(out io.Writer, frame Frame, screen Screen) error {
 		exec.Bytes(int64(len(frame.Bytes))),
 	}
 	if frame.Latency > 0 {
-		parts = append(parts, latency(frame.Latency))
+		parts = append(parts, Latency(frame.Latency))
 	}
 	text := strings.Join(parts, " ") + "\n"
 	if frame.Content != nil {
@@ -72,7 +72,8 @@ func TraceUnexpected(out io.Writer, line UnexpectedLine, screen Screen) error {
 	return err
 }
 
-func latency(d time.Duration) string {
+// Latency returns a time for people: "0.4 ms", "1204 ms".
+func Latency(d time.Duration) string {
 	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%.1f ms", exec.Milliseconds(d))
 	}

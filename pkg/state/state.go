@@ -63,6 +63,18 @@ func Append(path string) (*os.File, error) {
 	return Open(path, flags)
 }
 
+// IsCut reports whether a file ends within a line because a disk was full or a process was killed. It may also return
+// true while another process is writing; a newline then makes an empty line, which every reader skips.
+func IsCut(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := []byte{'\n'}
+	_, _ = file.ReadAt(last, info.Size()-1) // if this fails, assume a newline
+	return last[0] != '\n'
+}
+
 // Read reads a whole regular file of at most most bytes. Its errors are those of Open, and one for a
 // file that is larger.
 func Read(path string, most int64) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
+	"toolx/pkg/recording"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -126,7 +126,7 @@ func (s *store) take(event exec.Event) {
 		s.record(&row{kind: kindOdd, odd: &e}, e.Head, string(e.Bytes), maxText)
 	case wire.HTTPExchange:
 		var line bytes.Buffer
-		_ = render.TraceLines{Out: &line, Text: strings.Clone, JSON: bytes.Clone}.Write(e)
+		_ = recording.Writer{Out: &line, Text: strings.Clone, JSON: bytes.Clone}.Write(e)
 		s.record(&row{kind: kindExchange, exchange: &e}, e.Head, string(rawjson.Get(line.Bytes(), "http")), maxText)
 	case exec.CallFinished:
 		if e.Result != nil {

@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolx/pkg/recording"
 	"toolx/pkg/render"
 	"toolx/pkg/servers/wire"
 )
 
-// Save writes what happened during the followed call to a new file in a folder, in the format of --trace-file, and
+// Save writes what happened during the followed call to a new file in a folder, as a recording, and
 // returns the file's path. It never replaces a file.
 func (t *Timeline) Save(folder string) (path string, err error) {
 	if off := t.CannotSave(); off != "" {
@@ -47,9 +48,10 @@ func (t *Timeline) CannotSave() string {
 // write writes the rows of a choice, and how many are missing.
 func (t *Timeline) write(file *os.File, c choice) error {
 	text := func(text string) string { return strings.ToValidUTF8(t.masked(text), "\ufffd") }
-	lines := render.TraceLines{Out: file, Text: text, JSON: t.maskedJSON}
+	lines := recording.Writer{Out: file, Text: text, JSON: t.maskedJSON}
 	if n := t.rows.dropped(c); n > 0 {
-		if _, err := file.WriteString(render.TraceDropped(c.from, n)); err != nil {
+		missing := recording.Dropped{Head: wire.Head{At: c.from, Server: c.server}, Lines: n}
+		if err := lines.Write(missing); err != nil {
 			return err
 		}
 	}

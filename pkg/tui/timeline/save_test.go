@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// A saved call has its frames, its stderr and its unexpected lines in the format of --trace-file, without secrets, and
+// A saved call has its frames, its stderr and its unexpected lines in the format of --record, without secrets, and
 // replaces no file.
 func TestSave(t *testing.T) {
 	const asked = `{"jsonrpc":"2.0","id":48392,"method":"tools/call",` +

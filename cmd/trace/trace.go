@@ -1,0 +1,195 @@
+// Package trace has toolx trace, which shows a recording.
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/factory"
+	"toolx/cmd/streams"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/recording"
+	"toolx/pkg/servers/wire"
+	"toolx/pkg/words"
+)
+
+// Options say which recording to show, and what of it.
+type Options struct {
+	Out *streams.Streams
+
+	file   string
+	follow bool
+	only   []string // globs of methods
+	slow   time.Duration
+	json   bool
+	har    bool
+}
+
+// New returns the command trace; run runs it.
+func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
+	o := Options{Out: f.Out}
+	cmd := &cobra.Command{
+		Use:   "trace FILE",
+		Short: "Show a recording",
+		Long: `Show what --record has written: requests of client (→) and server (←) with their
+outcome and time, notifications, stderr, other output on stdout, and how processes
+ended, with the cause. Requests are where they were sent. FILE can be a recording of
+mcporter, or - for stdin. In a pipe, the columns are separated by tabs.
+
+Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
+		Example: `  toolx trace calls.jsonl
+  toolx trace calls.jsonl -f --only 'tools/*'
+  toolx trace calls.jsonl --slow 1s --json | jq .method`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return fault.Usage("trace needs the file of a recording",
+					"toolx trace FILE, after a command with --record FILE")
+			}
+			o.file = args[0]
+			return nil
+		},
+		RunE: cli.Run(&o, run, o.check),
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.follow, "follow", "f", false, "keep reading as the file grows, until Ctrl-C")
+	cli.TextsVar(flags, &o.only, "only", "show only messages whose method matches `GLOB` (repeatable)")
+	flags.Var(cli.TimeFlag{Limit: &o.slow}, "slow", "show only requests that took `D` or longer, or have no answer")
+	flags.BoolVar(&o.json, "json", false, "print each line as JSON")
+	flags.BoolVar(&o.har, "har", false, "print requests as an HTTP archive (HAR 1.2), which browsers can open")
+	cmd.MarkFlagsMutuallyExclusive("json", "har")
+	cmd.MarkFlagsMutuallyExclusive("follow", "har")
+	return cmd
+}
+
+func (o *Options) check() error {
+	if o.slow < 0 {
+		return fault.Usage("--slow must not be negative", "--slow 1s")
+	}
+	for _, glob := range o.only {
+		if _, err := path.Match(glob, ""); err != nil || glob == "" {
+			return fault.Usage(fmt.Sprintf("--only %q is not a glob", glob), "--only 'tools/*'")
+		}
+	}
+	return nil
+}
+
+// Run prints the recording, and a summary on stderr.
+func Run(ctx context.Context, o Options) error {
+	in, closeFile, err := o.open(ctx)
+	if err != nil {
+		return fault.Usage("cannot read "+o.file+": "+fault.Reason(err), "a command with --record FILE writes one")
+	}
+	defer closeFile()
+
+	var rows []*row
+	var failed error
+	read := &reader{add: func(r *row) { rows = append(rows, r) }, done: func(*row) {}}
+	if o.follow {
+		read.add = func(*row) {}
+		read.done = func(r *row) { failed = errors.Join(failed, o.print(r)) }
+	}
+	skipped := func(line int, why error) {
+		o.Out.Log.Warn(fmt.Sprintf("%s, line %d is left out: %v", o.file, line, why))
+	}
+	archive := new(archive)
+	err = recording.Read(in, func(event wire.Event) {
+		read.take(event)
+		if o.har {
+			archive.take(event)
+		}
+	}, skipped)
+	if err != nil {
+		return fault.Usage(o.file+": "+err.Error(), "toolx trace reads what --record has written")
+	}
+	read.unanswered()
+	if err := errors.Join(failed, o.finish(rows, archive)); err != nil {
+		return err
+	}
+	o.Out.Say("%s", read.summary())
+	if ctx.Err() != nil {
+		return &exec.InterruptedError{}
+	}
+	return nil
+}
+
+// finish prints what is printed at the end.
+func (o *Options) finish(rows []*row, archive *archive) error {
+	if o.har {
+		return archive.print(o)
+	}
+	if o.json {
+		for _, r := range rows {
+			if err := o.print(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var table [][]string
+	for _, r := range rows {
+		if o.wants(r) {
+			table = append(table, r.fields(o.time))
+		}
+	}
+	return o.Out.PrintTable([]string{"TIME", "SERVER", "WHAT", "TOOK", "OUTCOME"}, table)
+}
+
+// print prints a row at once.
+func (o *Options) print(r *row) error {
+	switch {
+	case !o.wants(r):
+		return nil
+	case o.json:
+		return o.Out.PrintJSON(r)
+	}
+	return o.Out.PrintFields(r.fields(o.time)...)
+}
+
+// time returns a time: as short as people need it, or as programs do.
+func (o *Options) time(at time.Time) string {
+	if o.Out.OutScreen().TTY {
+		return at.Local().Format("15:04:05.000")
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// wants reports whether the flags select a row.
+func (o *Options) wants(r *row) bool {
+	if o.slow > 0 && r.Outcome != outcomeNoAnswer && r.TookMS < exec.Milliseconds(o.slow) {
+		return false
+	}
+	if len(o.only) == 0 {
+		return true
+	}
+	for _, glob := range o.only {
+		if ok, _ := path.Match(glob, r.Method); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// summary counts what was read.
+func (r *reader) summary() string {
+	said := []string{words.Count(r.requests, "request")}
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{r.failed, "failed"}, {len(r.waiting), "not answered"}} {
+		if one.n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	if r.stdout > 0 {
+		said = append(said, words.Count(r.stdout, "unexpected line")+" on stdout")
+	}
+	return strings.Join(said, ", ")
+}
