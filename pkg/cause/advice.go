@@ -8,13 +8,13 @@ import (
 	"toolx/pkg/words"
 )
 
-// addAdvice completes a cause with the server's own advice and with the place in its code where it failed.
+// addAdvice adds the server's own advice and the place in its code where it failed to a cause.
 func addAdvice(o *output, c *Cause) {
 	if c.Kind == Said {
 		c.lineKind = kindOfQuote(o, c.Line)
 	}
 	c.Fixes = append(c.Fixes, advice(o, c)...)
-	if c.Kind == Login || c.Kind == Program { // variables may do in its place
+	if c.Kind == Login || c.Kind == Program { // setting variables may be an alternative
 		if unset := unsetVariables(o, c.Line); unset != nil {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
@@ -24,7 +24,7 @@ func addAdvice(o *output, c *Cause) {
 	see := "in the server: see " + c.Place + ", where the error comes from"
 	switch {
 	case c.Place == "":
-	case c.Kind == Package: // it is the user's own, and not installed
+	case c.Kind == Package: // the user's own package, not an installed one
 		c.Fixes = slices.Insert(c.Fixes, 0, see)
 	case c.Kind == Said, c.Kind == Other && languageError().MatchString(c.Line):
 		c.Fixes = append(c.Fixes, see)
@@ -41,7 +41,7 @@ func advice(o *output, c *Cause) []string {
 	add := func(text string) {
 		short := words.Shorten(text, 200)
 		known := slices.ContainsFunc(fixes, func(fix string) bool { return strings.Contains(fix, short) })
-		if !known && text != c.Line && strings.Contains(text, " ") { // one word is the rest of a sentence
+		if !known && text != c.Line && strings.Contains(text, " ") { // a single word is the rest of a sentence
 			fixes = append(fixes, "the server says: "+short)
 		}
 	}
@@ -54,7 +54,7 @@ func advice(o *output, c *Cause) []string {
 	}
 	for i := head + 1; i < min(len(o.lines), head+following) && len(fixes) < most; i++ {
 		l := o.lines[i]
-		describes := c.Line != "" && c.Line == o.usage && !orders().MatchString(l.text) // what the program is for
+		describes := c.Line != "" && c.Line == o.usage && !orders().MatchString(l.text) // it describes the program
 		if l.help || l.text == "" || describes || genericError().MatchString(l.text) {
 			continue
 		}
@@ -73,11 +73,11 @@ func advice(o *output, c *Cause) []string {
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case commandGroup(o) != "":
-			fixes = []string{"see whether one of its sub-commands starts the server (it may not be an MCP server): " +
+			fixes = []string{"check whether one of its sub-commands starts the server (it may not be an MCP server): " +
 				commandGroup(o) + " --help"}
 		case slices.ContainsFunc(o.all, commandsHeading().MatchString):
-			fixes = []string{"check on its page what to start: none of the sub-commands that it prints looks like a " +
-				"server's, and it may not be an MCP server"}
+			fixes = []string{"check its documentation for what to start: none of the sub-commands that it lists looks like " +
+				"a server's, so it may not be an MCP server"}
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
@@ -87,7 +87,7 @@ func advice(o *output, c *Cause) []string {
 		return fixes
 	}
 	if c.Kind == Said && o.path(head) != "" {
-		return []string{"give the server a value for " + o.path(head) + ", in args or env"}
+		return []string{"set " + o.path(head) + " in args or env of this server"}
 	}
 	if fixes = generalFixes(c.Kind, c.Line); fixes == nil {
 		fixes = quoteFixes(o, c.Line)
@@ -98,13 +98,13 @@ func advice(o *output, c *Cause) []string {
 	return fixes
 }
 
-// quoteFixes returns fixes for a line that no rule knows.
+// quoteFixes returns fixes for a line that no rule matches.
 func quoteFixes(o *output, line string) []string {
 	const where = " in args or env of this server: "
 	said := wordsOf(line)
 	if mistake().MatchString(said) {
 		if o.place() != "" {
-			return nil // the place is hint enough
+			return nil // the place is a sufficient hint
 		}
 		return []string{
 			"use another version of the server or of its runtime: this is a bug in its code",
@@ -115,13 +115,13 @@ func quoteFixes(o *output, line string) []string {
 	switch {
 	case unknownWord().MatchString(line):
 		word := cmp.Or(unknownWord().FindStringSubmatch(line)[1:]...)
-		return []string{"correct " + word + " in args of this server, or take it out: its --help lists what it knows"}
+		return []string{"correct " + word + " in args of this server, or remove it: its --help lists what it supports"}
 	case lacksValue().MatchString(said) && !malformedPart().MatchString(said):
-		verb = "give what it asks for"
+		verb = "set what it asks for"
 	case lacksFile().MatchString(line):
 		return []string{"create it, or correct its path"}
 	case badText().MatchString(said) && !flag().MatchString(line) && !isVariableName(capital(line)):
-		return nil // of a text that it read somewhere
+		return nil // the text comes from elsewhere
 	case wrongValue().MatchString(said):
 		verb = "correct it"
 	default:
@@ -130,7 +130,7 @@ func quoteFixes(o *output, line string) []string {
 	return []string{verb + where + words.Shorten(bare(line), 200)}
 }
 
-// generalFixes returns the fixes of a kind, for a cause about which the server says nothing more.
+// generalFixes returns the fixes of a kind, for a cause without advice from the server.
 func generalFixes(kind Kind, line string) []string {
 	switch kind {
 	case Argument:
@@ -139,11 +139,11 @@ func generalFixes(kind Kind, line string) []string {
 		return []string{"add the sub-command that starts the MCP server to args, such as serve, start or mcp"}
 	case Login:
 		if configFile().MatchString(line) {
-			return []string{"put the credentials where the line says: the server's page tells where they come from"}
+			return []string{"put the credentials where the line says; the server's documentation explains how to get them"}
 		}
-		return []string{"log in as the server's page says, in a terminal and as the user that runs the client"}
+		return []string{"log in as the server's documentation describes, in a terminal, as the user who runs the client"}
 	case Config:
-		return []string{"create the file that the line names, or give the server its path"}
+		return []string{"create the file that the message names, or give the server its path"}
 	}
 	return nil
 }

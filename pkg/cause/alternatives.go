@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// listed returns what a list of variables requires: for each item its groups, of which one is needed. all reports
+// listed returns what a list of variables requires: for each item its groups, one of which is needed. all reports
 // whether every item is needed. It returns nil for a text without such a list, and if all items have the same name.
 func listed(text string, environ []string) (items [][][]string, all bool) {
 	heading, joined, several := "", false, false
@@ -24,7 +24,7 @@ func listed(text string, environ []string) (items [][][]string, all bool) {
 		several = several || len(groups) > 1 || len(groups) == 1 && len(groups[0]) > 1 || alternative
 		switch last := len(items) - 1; {
 		case alternative && last >= 0 && (len(groups) == 0 || len(items[last]) == 0):
-			items[last] = nil // one of them has a value
+			items[last] = nil // one of the alternatives has a value
 		case alternative && last >= 0:
 			items[last] = append(items[last], groups...)
 		default:
@@ -37,7 +37,7 @@ func listed(text string, environ []string) (items [][][]string, all bool) {
 	return items, all
 }
 
-// capital returns the first word in capitals of a text.
+// capital returns the first word of a text in capitals.
 func capital(text string) string {
 	for _, name := range capitals(text) {
 		return name
@@ -45,7 +45,7 @@ func capital(text string) string {
 	return ""
 }
 
-// listedVariables returns the cause of a text that lists the variables it needs; nil if it lists none, or if they have
+// listedVariables returns the cause of a text that lists required variables; nil if it lists none, or if they have
 // values.
 func listedVariables(o *output, text string) *Cause {
 	items, all := listed(o.printed(text), o.Environ)
@@ -57,7 +57,7 @@ func listedVariables(o *output, text string) *Cause {
 		switch {
 		case len(groups) > 0:
 			open = append(open, groups)
-		case !all: // one of the alternatives has its values
+		case !all: // one of the alternatives has all its values
 			return nil
 		}
 	}
@@ -93,7 +93,7 @@ func (o *output) printed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// anyOf words groups of names of which one is needed: "A_PAT or (A_USER and A_PASS)".
+// anyOf writes groups of names, one of which is needed, as text: "A_PAT or (A_USER and A_PASS)".
 func anyOf(groups [][]string) string {
 	parts := make([]string, len(groups))
 	for i, group := range groups {
@@ -105,11 +105,11 @@ func anyOf(groups [][]string) string {
 	return strings.Join(parts, " or ")
 }
 
-// triedVariables returns the cause of a program that tried several variables in turn and found none set; nil for any
-// other.
+// triedVariables returns the cause of a program that tried several variables in turn and found none set; nil
+// otherwise.
 func triedVariables(o *output) *Cause {
 	var groups [][]string
-	tries := false // a line of this run names what it turns to
+	tries := false // a line of this run names the next variable
 	for _, l := range o.lines {
 		next := triesNext().FindStringIndex(l.text)
 		parts := []string{l.text}

@@ -86,7 +86,7 @@ func TestWaitsForDebugger(t *testing.T) {
 	o := Output{Alive: true, Stderr: []string{
 		"Debugger listening on ws://127.0.0.1:9229/11454fda", "For help, see: https://nodejs.org/en/docs/inspector",
 	}}
-	if c := Diagnose(o); c == nil || c.What != "Node waits for a debugger" || c.Policy() != Permanent {
+	if c := Diagnose(o); c == nil || c.What != "Node is waiting for a debugger" || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	o.Stderr = append(o.Stderr, "server is running")
@@ -121,7 +121,7 @@ func TestAsks(t *testing.T) {
 	}
 	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
 	c := Diagnose(drawn)
-	if c == nil || !strings.HasPrefix(c.What, "it draws a full-screen interface") || c.Policy() != Permanent {
+	if c == nil || !strings.HasPrefix(c.What, "it shows a full-screen interface") || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
@@ -171,7 +171,7 @@ func TestSaidFixes(t *testing.T) {
 		"Unknown command: x":                       "correct x in args",
 		"No command registered for `--nosuch`":     "correct --nosuch in args",
 		"unexpected command output":                "",
-		"a token is required":                      "give what it asks for in args or env",
+		"a token is required":                      "set what it asks for in args or env",
 		"Schema file not found at /home/a.graphql": "create it, or correct its path",
 		"logLevel: expected one of info, debug":    "correct it in args or env",
 		"TypeError: x is undefined":                "use another version of the server",
@@ -292,7 +292,7 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	c := Diagnose(Output{Stderr: stack("@shop/app")})
-	if want := "see which value of args or env the server gives to @shop/app: it may be missing"; c.Fixes[0] != want {
+	if want := "check which value of args or env the server passes to @shop/app: it may be missing"; c.Fixes[0] != want {
 		t.Errorf("fixes %q, want %s", c.Fixes, want)
 	}
 }
@@ -316,7 +316,7 @@ func TestAddonFixes(t *testing.T) {
 			"and add --allow-scripts=sqlite3 to args of this server, before the package",
 		`C:\Users\u\npm-cache\_npx\0a1b`: `npm 12 does not run install scripts by default: delete ` +
 			`C:\Users\u\npm-cache\_npx\0a1b, and add --allow-scripts=sqlite3 to args of this server, before the package`,
-		"/srv": "build it again with the Node that runs the server: npm rebuild sqlite3",
+		"/srv": "rebuild it with the Node that runs the server: npm rebuild sqlite3",
 		"/home/user/.cache/pnpm/dlx/1a/node_modules/.pnpm/sqlite3@5.1.7": "pnpm does not run install scripts by default: add " +
 			"--allow-build=sqlite3 to args of pnpm dlx, before the package; in a project pnpm approve-builds",
 		"/srv/node_modules/.deno/sqlite3@5.1.7": "Deno does not run install scripts by default: add --node-modules-dir=auto " +

@@ -14,8 +14,8 @@ type detector struct {
 	find func(*output) *Cause
 }
 
-// first returns the cause of the first detector that finds one, with the detector's id if no rule has set one; nil if
-// none does.
+// first returns the first cause that a detector finds, with the detector's id if no rule has set one; nil if there is
+// none.
 func first(o *output, detectors []detector) *Cause {
 	for _, d := range detectors {
 		if c := d.find(o); c != nil {
@@ -52,7 +52,7 @@ func fromHead() []detector {
 		{"other-lines", otherLines},
 		{"sentence", func(o *output) *Cause { return first(o, fromSentence()) }},
 		{"service", unreachableService},
-		// Where a file is missing, that says more than an old Node, and variables are only another way.
+		// A missing file explains more than an old Node does, and variables are then only an alternative.
 		{"node-engine", unless(lacksFile, wrongEngine)},
 		{"variables-behind", unless(lacksFile, func(o *output) *Cause { return unsetVariables(o, o.context) })},
 		{"rules", func(o *output) *Cause { return matchRules(o, tables().sentence, o.context, o.reason) }},
@@ -71,7 +71,7 @@ func fromSentence() []detector {
 	}
 }
 
-// when returns a detector for sentences that an expression matches.
+// when returns a detector that runs only if an expression matches the main sentence.
 func when(says func() *regexp.Regexp, find func(*output) *Cause) func(*output) *Cause {
 	return func(o *output) *Cause {
 		if !says().MatchString(o.reason) {
@@ -81,7 +81,7 @@ func when(says func() *regexp.Regexp, find func(*output) *Cause) func(*output) *
 	}
 }
 
-// unless returns a detector for sentences that an expression does not match.
+// unless returns a detector that runs only if an expression does not match the main sentence.
 func unless(says func() *regexp.Regexp, find func(*output) *Cause) func(*output) *Cause {
 	return func(o *output) *Cause {
 		if says().MatchString(o.reason) {
@@ -137,7 +137,7 @@ func sentenceRules(o *output) *Cause {
 	return c
 }
 
-// sentenceCause returns the cause of the main sentence, unless it is an unreachable service: another line may say why.
+// sentenceCause returns the cause of the main sentence, except an unreachable service: another line may explain it.
 func sentenceCause(o *output) *Cause {
 	if c := first(o, fromSentence()); c != nil && c.Kind != Backend {
 		return c
@@ -164,7 +164,7 @@ func otherLines(o *output) *Cause {
 	return nil
 }
 
-// missingArgument returns the cause of a sentence that misses something next to a usage text.
+// missingArgument returns the cause of a sentence that reports something as missing, next to a usage text.
 func missingArgument(o *output) *Cause {
 	words := wordsOf(o.reason)
 	if o.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) ||

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Entry says how a server was started, which decides how it is given a value.
+// Entry describes how a server was started; fixes depend on it.
 type Entry struct {
 	// Typed reports whether its command was typed after "--".
 	Typed bool
@@ -13,7 +13,7 @@ type Entry struct {
 	Variable string
 }
 
-// Fit returns the cause with its fixes worded for how the server was started.
+// Fit returns the cause with fixes for the way in which the server was started.
 func (c *Cause) Fit(e Entry) *Cause {
 	if c == nil || !e.Typed && e.Variable == "" {
 		return c
@@ -43,7 +43,7 @@ func addsVariables(fix string) bool {
 	return strings.HasPrefix(fix, "add ") && strings.HasSuffix(fix, " to env of this server")
 }
 
-// forTyped rewords fixes of a config entry for a command line.
+// forTyped rewrites fixes for a config entry as fixes for a typed command line.
 var forTyped = strings.NewReplacer(
 	"in args or env of this server", "in the command after --, or by --env NAME=VALUE",
 	"in env or args of this server", "in the command after --, or by --env NAME=VALUE",
@@ -55,8 +55,8 @@ var forTyped = strings.NewReplacer(
 	"add to env of this server what", "give by --env NAME=VALUE what",
 	"add to args of this server: ", "add to the command after --: ",
 	"to args of this server", "to the command after --",
-	"out of args of this server", "out of the command after --",
-	"set cwd in the server's entry to ", "start it in ", ": clients start servers in theirs", "",
+	"from args of this server", "from the command after --",
+	"set cwd in the server's entry to ", "start it in ", ": clients start servers in their own folder", "",
 	"or set cwd to the folder", "or start it in the folder",
 	"in env of this server", "by --env NAME=VALUE",
 	"to env of this server", "by --env NAME=VALUE",

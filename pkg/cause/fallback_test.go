@@ -302,13 +302,13 @@ func TestRefusedValues(t *testing.T) {
 func TestFilesOfTheServer(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
-			name: "Python for Node", kind: Other, fix: "run it with python3 in place of node",
+			name: "Python for Node", kind: Other, fix: "run it with python3 instead of node",
 			stderr: "/srv/mini.py:1\nfrom mini import Mini\n     ^^^^\n\n" +
 				"SyntaxError: Unexpected identifier 'mini'\n\nNode.js v20.20.2",
 			what: "node runs a file that is written in Python: /srv/mini.py",
 		},
 		{
-			name: "JavaScript for Python", kind: Other, fix: "run it with node in place of python3",
+			name: "JavaScript for Python", kind: Other, fix: "run it with node instead of python3",
 			stderr: "  File \"/srv/mini.mjs\", line 1\n    import { Mini } from './mini.js'\n           ^\n" +
 				"SyntaxError: invalid syntax",
 			what: "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
@@ -325,13 +325,13 @@ func TestFilesOfTheServer(t *testing.T) {
 			what:   "node runs a file that is written in Ruby: /srv/mini.rb",
 		},
 		{
-			name: "a shell script for Python", kind: Other, fix: "run it with sh in place of python3",
+			name: "a shell script for Python", kind: Other, fix: "run it with sh instead of python3",
 			stderr: "  File \"/srv/start.sh\", line 2\n    exec node server.js\n         ^^^^\n" +
 				"SyntaxError: invalid syntax",
 			what: "python3 runs a file that is written in shell: /srv/start.sh",
 		},
 		{
-			name: "a sentence before a list", kind: Config, fix: "correct the file that it names",
+			name: "a sentence before a list", kind: Config, fix: "correct the file that the message names",
 			stderr: "Error: could not load the configuration:",
 			what:   "its configuration cannot be read: could not load the configuration",
 		},
@@ -380,13 +380,13 @@ func TestFilesOfTheServer(t *testing.T) {
 			what:   `"invalid character '<' looking for beginning of value"`,
 		},
 		{
-			name: "a lock in a chain", kind: Busy, fix: "end the other process that holds it",
+			name: "a lock in a chain", kind: Busy, fix: "stop the other process that uses it",
 			stderr: "Error: failed to open store\n\nCaused by:\n    0: could not lock database\n" +
 				"    1: Resource temporarily unavailable (os error 11)",
 			what: `"failed to open store: could not lock database: Resource temporarily unavailable (os error 11)"`,
 		},
 		{
-			name: "a lock", kind: Busy, fix: "end the other process that holds it", stderr: "Error: database is locked",
+			name: "a lock", kind: Busy, fix: "stop the other process that uses it", stderr: "Error: database is locked",
 			what: `"database is locked"`,
 		},
 		{
@@ -419,7 +419,7 @@ func TestPackagesOfUV(t *testing.T) {
 				"  ╰─▶ Because only seedling==0.0.0 is available and\n" +
 				"      garden-mcp==2.1.0 depends on seedling>=0.3, we can conclude that\n" +
 				"      garden-mcp==2.1.0 cannot be used.",
-			what: "a dependency of the package cannot be satisfied: only seedling==0.0.0 is available and " +
+			what: "a dependency of the package cannot be installed: only seedling==0.0.0 is available and " +
 				"garden-mcp==2.1.0 depends on seedling>=0.3",
 		},
 		{
@@ -427,7 +427,7 @@ func TestPackagesOfUV(t *testing.T) {
 			stderr: "  × No solution found when resolving tool dependencies:\n" +
 				"  ╰─▶ Because there are no versions of seedling and garden-mcp==2.1.0 depends on\n" +
 				"      seedling>=0.3, we can conclude that garden-mcp==2.1.0 cannot be used.",
-			what: "a dependency of the package cannot be satisfied: there are no versions of seedling and " +
+			what: "a dependency of the package cannot be installed: there are no versions of seedling and " +
 				"garden-mcp==2.1.0 depends on seedling>=0.3",
 		},
 		{

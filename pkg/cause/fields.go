@@ -10,7 +10,7 @@ import (
 // namedFault is a validator's message about one value.
 type namedFault struct{ name, message string }
 
-// namedFaults returns the messages of an output about named values.
+// namedFaults returns the validators' messages in an output about named values.
 func namedFaults(o *output) []namedFault {
 	var found []namedFault
 	text := strings.Join(strings.Fields(strings.Join(o.all, " ")), " ")
@@ -39,17 +39,17 @@ func namedFaults(o *output) []namedFault {
 		found = append(found, namedFault{match[1], match[2]})
 	}
 	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
-		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters
+		name := match[2] + strings.ToUpper(match[3]) // pydantic prints the names of variables in lower case
 		found = append(found, namedFault{name, match[1] + match[4]})
 	}
 	return found
 }
 
 // groupedFaults returns the messages of a text about named values, with the name of the enclosing group. It reads the
-// text once, however many groups an untrusted server prints.
+// text once, so that many groups from an untrusted server stay cheap.
 func groupedFaults(text string) (found []namedFault) {
 	groups := fieldGroup().FindAllStringSubmatchIndex(text, -1)
-	inside := make(map[int]string) // the name of the last group, by the depth of its members
+	inside := make(map[int]string) // the name of the last group by the depth of its members
 	depth, read := 0, 0
 	readTo := func(at int) {
 		depth += strings.Count(text[read:at], "{") - strings.Count(text[read:at], "}")

@@ -45,7 +45,7 @@ func missingFile(line string) string {
 	return ""
 }
 
-// nameFolder adds the folder that a relative path was resolved in.
+// nameFolder adds the folder that a relative path was resolved against.
 func (c *Cause) nameFolder(folder string) {
 	const runsIn = "its working directory"
 	if folder == "" {
@@ -62,5 +62,5 @@ func (c *Cause) nameFolder(folder string) {
 	if c.Kind == Files && c.Quotes() {
 		c.What = name + " is not in " + runsIn + ", " + folder
 	}
-	c.Fixes = append(c.Fixes, "or set cwd to the folder that "+name+" counts from; it runs in "+folder)
+	c.Fixes = append(c.Fixes, "or set cwd to the folder that "+name+" is relative to; it runs in "+folder)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // missingFlags returns the flags that a sentence about a missing argument names: in the matched text, in the lines
-// after it, or as the argument's name.
+// after it, or as the name of the argument.
 func missingFlags(o *output, line, text string) []string {
 	if flags := flagsIn(text); len(flags) > 0 {
 		return flags
@@ -20,7 +20,7 @@ func missingFlags(o *output, line, text string) []string {
 	return nil
 }
 
-// listedFlags returns the first flags at the start of output lines, outside of a usage text.
+// listedFlags returns the first flags at the start of output lines outside a usage text.
 func (o *output) listedFlags() []string {
 	var flags []string
 	for _, l := range o.lines {

@@ -31,10 +31,10 @@ func listensForHTTP(o *output) *Cause {
 	return best
 }
 
-// Listens returns the URL at which a line says that a server listens for HTTP; empty if there is none. A port without a
-// scheme counts only if the line has words of HTTP and none of databases. The URL is safe to print.
+// Listens returns the URL at which a server listens for HTTP according to a line; empty if there is none. A port
+// without a scheme counts only if the line mentions HTTP and no database. The URL is safe to print.
 func Listens(text string) string {
-	// Neither an address nor a port can be in most lines, of which a flood may have millions.
+	// A quick test: a flood may have millions of lines, and most contain neither an address nor a port.
 	if !strings.Contains(text, ":") && !strings.Contains(text, "ort") && !strings.Contains(text, "ORT") {
 		return ""
 	}

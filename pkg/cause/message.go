@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// unwrap removes what a logger puts around a message.
+// unwrap removes a logger's decoration from a message.
 func (l *line) unwrap() {
 	text := strings.TrimSpace(l.text)
-	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
+	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text on several lines
 		l.text, l.weight, l.member = unescaped(found[1]), errs, true
 		if allWell().MatchString(l.text) {
 			l.weight = silent
@@ -34,7 +34,7 @@ func (l *line) unwrap() {
 	if found := bareError().FindStringSubmatch(text); found != nil {
 		text, l.weight = found[1]+found[2]+": "+found[3], errs
 	}
-	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
+	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // uv marks errors like this on ASCII terminals
 		text, l.weight = rest, errs
 	}
 	if marked().MatchString(text) {
@@ -116,7 +116,7 @@ func (l *line) fromJSON(text []byte) bool {
 			parts = append(parts, part)
 		}
 	}
-	if call := textOf(inner["syscall"]); strings.HasPrefix(call, "spawn ") { // Node keeps the program's name there
+	if call := textOf(inner["syscall"]); strings.HasPrefix(call, "spawn ") { // which has the program's name
 		parts = append(parts, call+" "+textOf(inner["code"]))
 	}
 	if len(parts) == 0 {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// missing returns the environment variables that a text reports as missing, in order: groups of which one is needed. It
-// leaves out variables that have a value in environ; one complete group satisfies all. With settings, a name that ends
-// like a setting counts without words such as "missing".
+// missing returns the environment variables that a text reports as missing, in order: groups, one of which is needed.
+// It omits variables that have a value in environ; one complete group satisfies all. With settings, a name that ends
+// like a setting counts even without words such as "missing".
 func missing(text string, environ []string, settings bool) [][]string {
 	flat, lines := flattened(text)
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
 	either := oneOf().FindStringIndex(lower)
 	var wanted missingNames
-	reached, negative := -1, false // the end of the last name that was taken
+	reached, negative := -1, false // the end of the last accepted name
 	for at, name := range capitals(flat) {
 		end := at + len(name)
 		if first := reached < 0 && len(wanted.groups) == 0; first && hasValue(environ, name) &&
@@ -38,7 +38,7 @@ func missing(text string, environ []string, settings bool) [][]string {
 		}
 		wanted.either = wanted.either || either != nil && either[1] <= at
 		if wanted.either && endsSentence(between) {
-			break // the next sentence is about something else
+			break // the next sentence has another subject
 		}
 		if reached < 0 {
 			negative = deficient().MatchString(lower[:at])
@@ -55,9 +55,9 @@ func missing(text string, environ []string, settings bool) [][]string {
 // missingNames collects the names that a text reports as missing.
 type missingNames struct {
 	groups [][]string
-	always []string // the names that are needed with each of the groups
+	always []string // names that are needed with each of the groups
 	either bool     // one of the groups is enough
-	all    bool     // the last group takes the names that follow after commas
+	all    bool     // names after a comma join the last group
 	last   string   // the name that was added last
 }
 
@@ -74,7 +74,7 @@ func (n *missingNames) add(name, between string) {
 	if other {
 		n.all = allOf().MatchString(between)
 	}
-	if known && n.all { // the list before did not say which belong together
+	if known && n.all { // the earlier list did not group them
 		n.drop(name)
 		known = false
 	}
@@ -134,8 +134,8 @@ func nextLine(lines []int, from, to int) bool {
 	return begins && at > 0 && lines[at-1] < from
 }
 
-// complementary reports whether some names are of addresses, accounts or keys and the others of their secrets, so that
-// all are needed.
+// complementary reports whether some names are addresses, accounts or keys and the others their secrets, so that all
+// are needed.
 func complementary(names []string) bool {
 	places := 0
 	for _, name := range names {
@@ -146,17 +146,17 @@ func complementary(names []string) bool {
 	if len(names) == 2 && strings.HasSuffix(names[0], "KEY") && strings.HasSuffix(names[1], "SECRET") {
 		return true
 	}
-	ofClient := func(name string) bool { return strings.HasSuffix(name, "CLIENT_SECRET") } // it is of no use alone
+	ofClient := func(name string) bool { return strings.HasSuffix(name, "CLIENT_SECRET") } // which is useless alone
 	return places > 0 && places < len(names) || slices.ContainsFunc(names, ofClient)
 }
 
-// partsOfOne reports whether two names are those of parts of one connection: PG_HOST and PG_USER.
+// partsOfOne reports whether two names are parts of one connection: PG_HOST and PG_USER.
 func partsOfOne(one, other string) bool {
 	first, second := connectionPart().FindStringSubmatch(one), connectionPart().FindStringSubmatch(other)
 	return first != nil && second != nil && first[1] == second[1] && first[2] != second[2]
 }
 
-// unset leaves out the variables that have a value.
+// unset removes the variables that have a value; nil if a group is complete.
 func unset(groups [][]string, environ []string) [][]string {
 	var open [][]string
 	for _, group := range groups {
@@ -177,7 +177,7 @@ func endsSentence(between string) bool {
 // alternative reports whether the text between two names means that one of them is enough.
 func alternative(between string) bool {
 	trimmed := strings.Trim(between, " `'\"")
-	// A slash farther on begins a path.
+	// a slash further on begins a path
 	slash := strings.HasPrefix(trimmed, "/") && len(trimmed) <= listReach
 	return orWord().MatchString(trimmed) || otherWayHeading().MatchString(trimmed) || slash || trimmed == "|"
 }
@@ -188,7 +188,7 @@ func joins(between string) bool {
 	return trimmed == "and" || trimmed == "+" || trimmed == "&"
 }
 
-// How far a name may be from the words that call it missing, and from the name before it in a list.
+// The maximum distances of a name: from words that report it as missing, and from the previous name in a list.
 const (
 	phraseReach = 90
 	listReach   = 20
@@ -204,7 +204,7 @@ func isCode(flat string, at, end int) bool {
 	return around == "[]" || around == "<>" || around == "(="
 }
 
-// condition reports whether a name is only a condition for others: "when AUTH_MODE is oauth".
+// condition reports whether a name is only a condition for other names: "when AUTH_MODE is oauth".
 func condition(lower string, at, end int) bool {
 	const reach = 24
 	before := strings.TrimRight(lower[max(0, at-reach):at], "`'\"")
@@ -212,7 +212,7 @@ func condition(lower string, at, end int) bool {
 		!lacking().MatchString(lower[end:])
 }
 
-// optional reports whether a name is said to be optional.
+// optional reports whether the text calls a name optional.
 func optional(lower string, at, end int) bool {
 	const reach = 24
 	after := lower[end:min(len(lower), end+reach)]
@@ -228,7 +228,7 @@ func (s span) distance(from, to int) int {
 	return max(0, from-s.to, s.from-to)
 }
 
-// phrasePlaces returns where a text has phrases that report something as missing.
+// phrasePlaces returns the places of phrases that report something as missing.
 func phrasePlaces(lower string) []span {
 	lower = malformedPart().ReplaceAllStringFunc(lower, func(part string) string {
 		return strings.Repeat(" ", len(part))
@@ -267,8 +267,8 @@ func capitals(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// saidToBeVariable reports whether the word in text[from:end] stands next to "environment variable", where any word in
-// capitals is a name, as is each of several.
+// saidToBeVariable reports whether the word in text[from:end] is next to "environment variable", alone or in a list.
+// Then any word in capitals is a name.
 func saidToBeVariable(text, lower string, from, end int) bool {
 	if end-from < 2 || text[from] < 'A' || text[from] > 'Z' ||
 		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
@@ -287,7 +287,7 @@ func saidToBeVariable(text, lower string, from, end int) bool {
 }
 
 // isVariableName reports whether a word in capitals is a variable such as API_KEY and not an error code: it has an
-// underscore, or an ending of settings.
+// underscore or ends like a setting.
 func isVariableName(name string) bool {
 	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' ||
 		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
@@ -301,7 +301,7 @@ func isVariableName(name string) bool {
 			return false
 		}
 	}
-	if strings.HasSuffix(name, "_") { // the rest of it is for the user to fill in: ORG_<NAME>_KEY
+	if strings.HasSuffix(name, "_") { // the user fills in the rest: ORG_<NAME>_KEY
 		return false
 	}
 	if strings.Contains(strings.Trim(name, "_"), "_") {

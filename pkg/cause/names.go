@@ -3,7 +3,7 @@ package cause
 import "strings"
 
 // wordsOf returns a text without names such as paths and addresses, for expressions about its words. Words joined by a
-// slash remain: "missing/invalid".
+// slash are kept: "missing/invalid".
 func wordsOf(text string) string {
 	if !strings.ContainsAny(text, "/\\'\"`.‘“") {
 		return text

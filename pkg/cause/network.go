@@ -18,7 +18,7 @@ const maxNetworkText = 16 << 10
 //go:embed faults.txt
 var faultsText string
 
-// networkFaults and fileFaults are the errors of networks and of file systems, as runtimes and libraries print them.
+// networkFaults and fileFaults are network and file system errors as runtimes and libraries print them.
 var networkFaults, fileFaults = faultsOf("network"), faultsOf("files")
 
 // faultsOf returns the rules of a group in faults.txt, in order.
@@ -28,7 +28,7 @@ func faultsOf(group string) func() []*rules.Rule {
 	})
 }
 
-// faultIn returns the first fault in a text, and the words that report it; nil if there is none.
+// faultIn returns the first fault that a text reports, with the words that report it; nil if there is none.
 func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string) {
 	for _, fault := range faults {
 		if groups, found := fault.Find(text, nil); found {
@@ -38,8 +38,8 @@ func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string
 	return nil, ""
 }
 
-// addressForms are how addresses stand in such messages, the surest first. The groups of each are the host, and the
-// port where it has one of its own.
+// addressForms match addresses in such messages, the most reliable first. Their groups are the host, and the port if
+// that is separate.
 var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, form := range patterns()["address"].All("match") {
@@ -49,7 +49,7 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 })
 
 // NetworkHint returns a sentence about a network error in the text of a failure: the address if the text has one, the
-// cause and what to do; empty if there is none (EXEC-9).
+// cause and the fix; empty if there is none (EXEC-9).
 func NetworkHint(text string) string {
 	text = text[:min(len(text), maxNetworkText)]
 	fault, _ := faultIn(text, networkFaults())
@@ -96,15 +96,15 @@ func networkCause(o *output, text, line string) *Cause {
 	return unreachableCause(o, fault, code, text, line)
 }
 
-// saysUnconnected reports whether a sentence begins with a report of a failed connection, and does not blame a missing
+// saysUnconnected reports whether a sentence begins by reporting a failed connection and does not blame a missing
 // setting.
 func saysUnconnected(line string) bool {
 	at := cannotConnect().FindStringIndex(wordsOf(line))
-	const start = 40 // the name of an error stands before it
+	const start = 40 // the name of an error may precede it
 	return at != nil && at[0] < start && !isMissing().MatchString(line)
 }
 
-// unconnected returns the cause of a sentence in which a server reports that it has no connection; nil if it does not.
+// unconnected returns the cause of a sentence that reports a missing connection; nil if it does not.
 func unconnected(o *output) *Cause {
 	line := o.reason
 	words := wordsOf(line)
@@ -122,9 +122,9 @@ func unconnected(o *output) *Cause {
 	if address == "" || len(statuses) == 0 {
 		return c
 	}
-	switch status := statuses[len(statuses)-1][1]; status { // the first may be the one that it expected
+	switch status := statuses[len(statuses)-1][1]; status { // the first may be the expected one
 	case "401", "403":
-		return nil // the rules know what is wrong
+		return nil // rules explain it
 	default:
 		c.What = address + " answers with status " + status
 		if strings.HasPrefix(status, "5") {
@@ -140,24 +140,23 @@ func unconnected(o *output) *Cause {
 func notReadyCause(c *Cause, address, line string) *Cause {
 	service := cmp.Or(address, "what it depends on")
 	said := line
-	if at := notReady().FindStringIndex(line); at != nil { // what stands before it only says where it was caught
+	if at := notReady().FindStringIndex(line); at != nil { // the text before it only says where it was caught
 		said = line[strings.LastIndex(line[:at[0]], ": ")+1:]
 	}
 	c.What = service + " is not ready: " + quoted(strings.Trim(said, ` "`))
 	c.NoAddress = false // it was reached
 	c.Fixes = []string{
 		"wait until the service is ready, then start the server again",
-		"in the server: answer initialize first and connect when a tool needs it, so that clients can say what is wrong",
+		"in the server: answer initialize first and connect only when a tool needs it, so that clients can report the error",
 	}
 	return c
 }
 
-// unreachableService returns the cause of a sentence about a request to an address that failed; nil if it is not about
-// one.
+// unreachableService returns the cause of a sentence about a failed request to an address; nil if it is not about one.
 func unreachableService(o *output) *Cause {
 	line := o.reason
-	told := adviceLink().ReplaceAllString(line, "")
-	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) ||
+	text := adviceLink().ReplaceAllString(line, "")
+	if !addressed().MatchString(text) || !unanswered().MatchString(line) || answered().MatchString(line) ||
 		malformedAddress().MatchString(line) || lacksFile().MatchString(line) {
 		return nil
 	}
@@ -165,7 +164,7 @@ func unreachableService(o *output) *Cause {
 }
 
 // unreachableCause returns the cause of a text about an unreachable service; code is the text's name for the network
-// error. If the text has no address, another line may have it, in any form but the last: "12:00" is in many lines.
+// error. If the text has no address, another line may have it, in any form but the last, which matches "12:00".
 func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
@@ -196,7 +195,7 @@ func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Ca
 		}
 		c.Fixes = []string{
 			fix,
-			"in the server: answer initialize first and connect when a tool needs it, so that clients can say what is wrong",
+			"in the server: answer initialize first and connect only when a tool needs it, so that clients can report the error",
 		}
 	}
 	return c
@@ -212,7 +211,7 @@ func (o *output) withInner(line string) string {
 	return line
 }
 
-// isPublic reports whether an address is a public host name, which no user starts a service at.
+// isPublic reports whether an address is a public host name, where users do not start services.
 func isPublic(address string) bool {
 	host, _, _ := strings.Cut(address, ":")
 	dot := strings.LastIndex(host, ".")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// wrongEngine returns the cause of a language error on a Node that the package does not support.
+// wrongEngine returns the cause of a language error on a version of Node that the package does not support.
 func wrongEngine(o *output) *Cause {
 	text := o.lines[o.head].text
 	if o.Engines == "" || !languageError().MatchString(text) || strings.Contains(text, "JSON") {
@@ -21,10 +21,10 @@ func wrongEngine(o *output) *Cause {
 	}
 }
 
-// nodeFix returns which Node to use; wanted is a version or a range such as "^20.19.0 || >=22".
+// nodeFix returns the advice to use another Node; wanted is a version or a range such as "^20.19.0 || >=22".
 func nodeFix(wanted, node string) string {
 	least := leastVersion().FindString(wanted)
-	if wanted == "" { // the next version that is supported for long
+	if wanted == "" { // the next long-term version
 		running, _, _ := strings.Cut(node, ".")
 		number, _ := strconv.Atoi(running)
 		least = strconv.Itoa(max(20, number+2-number%2))
@@ -39,10 +39,10 @@ func nodeFix(wanted, node string) string {
 	if node != "" {
 		fix += "; this is " + node
 	}
-	return fix + "; name it by its full path where several are installed"
+	return fix + "; use its full path if several are installed"
 }
 
-// requireNode completes a cause about Node's version; feature is the version that the line names, or what is missing.
+// requireNode completes a cause about Node's version; feature is the version in the line, or the missing feature.
 func requireNode(o *output, c *Cause, feature string) {
 	wanted := feature
 	if !digit().MatchString(feature) {
@@ -56,7 +56,7 @@ func requireNode(o *output, c *Cause, feature string) {
 	c.Fixes = []string{nodeFix(wanted, o.Node)}
 }
 
-// nodeWith returns the first version of Node with a global, an export or an error's remedy; empty if it is not known.
+// nodeWith returns the first version of Node with a global, an export or a fix for an error; empty if unknown.
 func nodeWith(feature string) string {
 	for _, known := range patterns()["nodeFeatures"].All("since") {
 		if version, names, _ := strings.Cut(known, " "); slices.Contains(strings.Fields(names), feature) {
@@ -87,7 +87,7 @@ func addonFixes(o *output, name string) []string {
 		return fixes
 	}
 	return []string{
-		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
+		strings.TrimSpace("rebuild it with the Node that runs the server: npm rebuild " + name),
 		strings.TrimSpace("if its install script did not run (--ignore-scripts, and npm 12 by default), allow that " +
 			"first: npm install-scripts approve " + name),
 	}

@@ -9,19 +9,19 @@ import (
 	"toolx/pkg/words"
 )
 
-// output is the output of a server, parsed. Its main line is the one that says why the server failed.
+// output is the parsed output of a server. Its main line is the one that says why the server failed.
 type output struct {
 	Output
 	lines []line
 	usage string   // the first line of a usage text
 	all   []string // the lines of all streams, without colours
-	node  string   // the version of Node that printed it, where it says so
+	node  string   // the version of Node that printed it, if shown
 	head  int      // the index of the main line; -1 if there is none
-	// reason is the sentence of the main line, and context the same with the lines after it; empty if there is none.
+	// reason is the sentence of the main line; context adds the lines after it. Both are empty without a main line.
 	reason, context string
 }
 
-// The most lines, the most bytes of a line that are read, and the most that rules see: the output is untrusted.
+// Limits, because the output is untrusted: lines, bytes of a line that are read, and bytes that rules see.
 const (
 	maxLines = 200 // of a stream
 	maxBytes = 4096
@@ -57,9 +57,9 @@ func read(out Output) *output {
 	return o
 }
 
-// headLine returns the index of the main line: of the lines with the highest weight the first of the last run of
-// errors, or the first that its logger calls fatal, if anything stands above it; -1 if there is none. Without any
-// error, it is the last line that is not help.
+// headLine returns the index of the main line: among the lines with the highest weight, the first of the last run of
+// errors, or the first that its logger calls fatal if other lines precede it. Without any error it is the last line
+// that is not help; -1 if there is none.
 func (o *output) headLine() int {
 	at, last := -1, -1
 	wentOn, between := false, false // since the line at that index
@@ -85,7 +85,7 @@ func (o *output) headLine() int {
 }
 
 // Telling returns at most n lines of a server's stderr, in order: those that most likely say why it failed. Node prints
-// the error before its stack, Python after it, so a tail of fixed length does not hold both.
+// the error before the stack and Python after it, so a tail of fixed length would miss one of them.
 func Telling(stderr []string, n int) []string {
 	if len(stderr) <= n {
 		return stderr

@@ -47,7 +47,7 @@ func (o *output) place() string {
 	return place
 }
 
-// pathOf returns the path of a file that is given as a path or a URL, in which a slash precedes a Windows drive.
+// pathOf returns the path of a file that is written as a path or a URL, where a slash precedes a Windows drive.
 func pathOf(file string) string {
 	path := strings.TrimPrefix(file, "file://")
 	if slashDrive().MatchString(path) {
@@ -56,10 +56,10 @@ func pathOf(file string) string {
 	return path
 }
 
-// library returns the package in which a Node error was thrown, if another package called it; empty if there is none,
-// or if that package parses command lines, so that the error is about the server's arguments.
+// library returns the package that threw a Node error, if another package called it; empty if there is none, or if that
+// package parses command lines: then the error is about the server's arguments.
 func (o *output) library() string {
-	var packages []string // of the files in the stack, the innermost first; empty for files of no package
+	var packages []string // of the files in the stack, innermost first; empty for files outside packages
 	for _, text := range o.all {
 		if frame := frameOfNode().FindStringSubmatch(text); frame != nil {
 			packages = append(packages, packageOf(frame[1]))
@@ -71,7 +71,7 @@ func (o *output) library() string {
 	return packages[0]
 }
 
-// packageOf returns the package of node_modules that a file belongs to; empty if it belongs to none.
+// packageOf returns the package in node_modules that a file belongs to; empty if there is none.
 func packageOf(file string) string {
 	if found := packageOfFile().FindStringSubmatch(file); found != nil {
 		return strings.ReplaceAll(found[1], `\`, "/")

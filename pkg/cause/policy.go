@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Policy tells whether a failed start is worth a retry (MCP-6).
+// Policy is whether to retry a failed start (MCP-6).
 type Policy string
 
-// The policies. A failure of an unknown kind may pass, and is worth a retry unless someone is debugging the server.
+// The policies. A failure of an unknown kind may go away, so it is retried unless someone is debugging the server.
 const (
-	Permanent Policy = "permanent" // the next start would fail in the same way
-	Transient Policy = "transient" // what the server lacks may be there soon
+	Permanent Policy = "permanent" // the next start would fail the same way
+	Transient Policy = "transient" // what is missing may be available soon
 	Unknown   Policy = "unknown"
 )
 
-// policies has the policy of every kind. It is the only place that decides on a retry.
+// policies has the policy of every kind. Nothing else decides on retries.
 var policies = map[Kind]Policy{
 	Variable: Permanent, Argument: Permanent, Subcommand: Permanent, Login: Permanent, Config: Permanent,
 	Program: Permanent, Addon: Permanent, Package: Permanent, Runtime: Permanent, Files: Permanent, Value: Permanent,
 	Signal: Permanent, Crash: Permanent, HTTP: Permanent, NotMCP: Permanent, Other: Permanent,
-	// Another start does not help a silent server: it waits for something else, or it is not a server.
+	// A silent server waits for something else or is not a server, which another start does not change.
 	Silence: Permanent, Idle: Permanent, Observed: Permanent,
 	Backend: Transient, Busy: Transient,
 	Said: Unknown,
@@ -29,7 +29,7 @@ var policies = map[Kind]Policy{
 // Policy returns the policy of a kind.
 func (k Kind) Policy() Policy { return cmp.Or(policies[k], Unknown) }
 
-// Policy returns the policy of a cause. For nil, which no output explains, it is that of Said.
+// Policy returns the policy of a cause. A nil cause, for unexplained failures, has the policy of Said.
 func (c *Cause) Policy() Policy {
 	if c == nil {
 		return Said.Policy()
@@ -37,7 +37,7 @@ func (c *Cause) Policy() Policy {
 	return cmp.Or(c.lineKind, c.Kind).Policy()
 }
 
-// kindOfQuote returns the kind of a line that no rule knows: an uncaught exception, a rejected value, or else Said.
+// kindOfQuote returns the kind of a line that no rule matches: Crash, Value, or else Said.
 func kindOfQuote(o *output, text string) Kind {
 	head := o.head
 	words := wordsOf(text)

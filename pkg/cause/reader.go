@@ -8,45 +8,45 @@ import (
 	"toolx/pkg/words"
 )
 
-// weight is how strongly a line reads as the main line.
+// weight is how likely a line is the main line.
 type weight int
 
 const (
 	silent  weight = iota // progress, help, a warning
-	generic               // an error that does not say which: "Command failed with exit code 1"
-	hints                 // it has a word of errors in it: "no token was provided"
-	errs                  // it begins as an error: "TypeError: …", "ERROR …", "Failed to …"
-	fatal                 // it is an uncaught error: Node prints its place in the source above it
+	generic               // an unspecific error: "Command failed with exit code 1"
+	hints                 // it contains a word for errors: "no token was provided"
+	errs                  // it begins like an error: "TypeError: …", "ERROR …", "Failed to …"
+	fatal                 // an uncaught error: Node prints its source position above it
 )
 
-// line is a line of output that is no stack frame and no source.
+// line is a line of output that is neither a stack frame nor source code.
 type line struct {
-	raw    string // as it came, without colours
+	raw    string // as printed, without colours
 	text   string // without time, process and level
 	weight weight
-	help   bool   // it belongs to a usage text
-	member bool   // it is a member of a JSON text over several lines
-	level  weight // what its logger says that it is: generic for less than an error, silent where it does not say
+	help   bool   // part of a usage text
+	member bool   // a member of a multi-line JSON text
+	level  weight // its log level: generic below error, silent without a level
 }
 
 // reader parses the lines of one stream.
 type reader struct {
 	output *output
-	// excerpt counts the lines of source that may still come, up to the caret under one; traceback holds until the line
-	// that ends a Python traceback.
+	// excerpt is how many lines of source code may follow, up to a caret under one. traceback is true until the line that
+	// ends a Python traceback.
 	excerpt                            int
 	uncaught, traceback, help, warning bool
-	// ended is the last line that ends a traceback, logged the line that logs the next one's exception, and caused the
-	// exception that it came from; 0 for none, else one more than their indexes.
+	// ended is the last line of the last traceback, logged the line that logs the next exception, and caused the exception
+	// that caused it: indexes plus one, or 0 for none.
 	ended, logged, caused int
-	// rich holds while lines may go on that rich has wrapped.
+	// rich is true while lines may continue one that the rich library has wrapped.
 	rich bool
-	// program is the program whose sub-commands the stream lists, without a usage line; empty if it does not.
+	// program is the program whose sub-commands the stream lists without a usage line; empty if there is none.
 	program string
 }
 
 // commandTable returns the program whose sub-commands are listed without a usage line: "acme login EMAIL  Log in";
-// empty if there are not several.
+// empty if there are fewer than several.
 func commandTable(lines []string) string {
 	const several = 4
 	rows := make(map[string]int)
@@ -116,8 +116,7 @@ func (r *reader) add(text string) {
 	}
 }
 
-// chains reads a line that begins a Python traceback or links the exceptions of a chain; it reports whether the line is
-// one.
+// chains handles a line that begins a Python traceback or links chained exceptions, and reports whether it is one.
 func (r *reader) chains(text string) bool {
 	last := len(r.output.lines)
 	switch {
@@ -130,7 +129,7 @@ func (r *reader) chains(text string) bool {
 	case strings.HasPrefix(text, "The above exception was the direct cause"):
 		r.caused = r.ended
 	case strings.HasPrefix(text, "During handling of the above exception"):
-		if last > 0 { // Python tried something else then, which failed in the end
+		if last > 0 { // Python then tried something else, which failed too
 			r.output.lines[last-1].weight = min(r.output.lines[last-1].weight, hints)
 		}
 	default:
@@ -161,7 +160,7 @@ func withReason(text, exception string) string {
 	return words.Head(strings.TrimRight(text, ":. ")+": "+exception, maxText)
 }
 
-// continues adds a text that rich has wrapped to the line before it, and reports whether it did.
+// continues appends a text that rich has wrapped to the previous line, and reports whether it did.
 func (r *reader) continues(text string) bool {
 	found := richColumn().FindStringSubmatch(text)
 	if !r.rich || r.traceback || found == nil || levelWord().MatchString(found[1]) || len(r.output.lines) == 0 {
@@ -172,7 +171,7 @@ func (r *reader) continues(text string) bool {
 	return true
 }
 
-// follows adds a message to the line before it, if that has only the prefix of .NET's logger, and reports whether it
+// follows appends a message to the previous line if that is only the prefix of a .NET logger, and reports whether it
 // did.
 func (r *reader) follows(text string) bool {
 	last := len(r.output.lines) - 1
@@ -215,7 +214,7 @@ func (r *reader) classify(l *line, indented bool) {
 	}
 	switch {
 	case ownWarning().MatchString(l.text) && errorWord().MatchString(l.text):
-		l.weight = generic // of a program that ends it may be the only word about why
+		l.weight = generic // it may be the only hint at why the program ended
 	case l.help, r.warning && !r.uncaught, runtimeLine().MatchString(l.text):
 		l.weight = silent
 	case genericError().MatchString(l.text):
@@ -233,7 +232,7 @@ func (r *reader) classify(l *line, indented bool) {
 	default:
 		l.weight = silent
 	}
-	if l.level = known; known == generic { // a log's line of a level below error
+	if l.level = known; known == generic { // logged with a level below error
 		l.weight = min(l.weight, generic)
 	}
 }

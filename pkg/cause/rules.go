@@ -40,7 +40,7 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 			}
 			said := strings.ReplaceAll(what, "%s", words.Shorten(thing, longest))
 			c.What = strings.Join(strings.Fields(said), " ")
-			if r.Get("sentence") == "" { // else it quotes code, which keeps its colon
+			if r.Get("sentence") == "" { // otherwise it quotes code, which keeps its colon
 				c.What = strings.TrimSuffix(c.What, ":")
 			}
 		}
@@ -53,7 +53,7 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 	return nil
 }
 
-// completeCause adds what depends on the kind to the cause of a rule; thing is what the rule found in text.
+// completeCause adds the details of a kind to the cause of a rule; thing is what the rule found in text.
 func completeCause(o *output, c *Cause, thing, text string) {
 	switch c.Kind {
 	case Runtime:
@@ -71,7 +71,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 	case Argument:
 		if library := o.library(); library != "" {
 			c.Kind, c.What = Said, quoted(c.Line)
-			c.Fixes = []string{"see which value of args or env the server gives to " + library + ": it may be missing"}
+			c.Fixes = []string{"check which value of args or env the server passes to " + library + ": it may be missing"}
 			return
 		}
 		flags := missingFlags(o, c.Line, text)
@@ -83,7 +83,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 		}
 		if len(flags) > 0 && !slices.ContainsFunc(flags, func(flag string) bool { return !isGiven(flag) }) {
 			c.Kind, c.What = Value, quoted(c.Line)
-			c.Fixes = []string{"see the server's --help: it is given " + strings.Join(flags, ", ")}
+			c.Fixes = []string{"see the server's --help: args already contain " + strings.Join(flags, ", ")}
 			return
 		}
 		if len(flags) > 0 {
@@ -103,7 +103,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 	case Package:
 		if found := ownFile().FindStringSubmatch(c.Line); found != nil && found[1] == found[2] {
 			c.Fixes = []string{
-				"use another version of the package: this one was published without a file of its own",
+				"use another version of the package: this one was published without one of its files",
 				"report it to the package's author",
 			}
 		}
@@ -117,7 +117,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 		switch {
 		case file != "" && configMade().MatchString(text):
 			c.What = "its configuration has to be filled in: " + file
-			c.Fixes = []string{"fill in " + file + ", which it has just made"}
+			c.Fixes = []string{"fill in " + file + ", which it has just created"}
 		case file != "" && len(c.Fixes) == 0:
 			c.Fixes = append(c.Fixes, "create "+file+", or give the server another path")
 		}
@@ -127,13 +127,13 @@ func completeCause(o *output, c *Cause, thing, text string) {
 //go:embed rules.txt
 var rulesText string
 
-// ruleTables are the rules of rules.txt: for main lines, for the main sentence, and for any line of the output.
+// ruleTables are the rules of rules.txt: for the main line, for the main sentence, and for any line of the output.
 type ruleTables struct {
 	line, sentence []*rules.Rule
 	anywhere       []anywhereRule
 }
 
-// anywhereRule is a rule for any line of an output; sentence is what the main sentence must match, nil for anything.
+// anywhereRule is a rule for any line of an output. The main sentence must match sentence, unless that is nil.
 type anywhereRule struct {
 	*rules.Rule
 	sentence *regexp.Regexp

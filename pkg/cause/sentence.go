@@ -30,7 +30,7 @@ func (o *output) sentence(at int) string {
 	if root == "" || strings.Contains(text, root) || found && strings.Contains(text, message) {
 		return text
 	}
-	const long, short = 160, 80 // that error says more, and is not to be cut where the whole is quoted
+	const long, short = 160, 80 // the root says more and must survive when the whole is shortened
 	if len(text)+len(root) > long {
 		text = words.Shorten(text, max(short, long-len(root)))
 	}
@@ -50,8 +50,8 @@ func withNext(text string, next line) string {
 	return text
 }
 
-// explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with
-// npm's explanation below an error code.
+// explained returns the sentence of a line that no rule matches, with the name of the value that it is about, or with
+// npm's explanation after an error code.
 func (o *output) explained(at int) string {
 	line := o.sentence(at)
 	if path := o.path(at); path != "" && !strings.Contains(line, path) {
@@ -65,7 +65,7 @@ func (o *output) explained(at int) string {
 	return line
 }
 
-// root returns the innermost cause of an error, as the runtime prints it below; empty if it prints none.
+// root returns the innermost cause of an error, which the runtime prints below it; empty if there is none.
 func (o *output) root(at int) string {
 	root, inner := "", false // inner: the lines of a chain follow
 	for i := at + 1; i < len(o.lines); i++ {
@@ -86,7 +86,7 @@ func (o *output) root(at int) string {
 			inner = root == ""
 		case inner && indented:
 			reason := numbered().ReplaceAllString(l.text, "")
-			if root != "" && systemError().MatchString(reason) { // it does not name the file or the address
+			if root != "" && systemError().MatchString(reason) { // reason has no file and no address
 				reason = root + ": " + reason
 			}
 			root = reason
@@ -100,8 +100,7 @@ func (o *output) root(at int) string {
 	return root
 }
 
-// path returns the name of the value that a member of a multi-line JSON text is about, as zod prints it; empty if there
-// is none.
+// path returns the name of the value that a multi-line JSON error is about, as zod prints it; empty if there is none.
 func (o *output) path(at int) string {
 	const reach = 8
 	for i := at; i < min(len(o.lines), at+reach) && o.lines[at].member; i++ {

@@ -8,10 +8,10 @@ import (
 	"toolx/pkg/rules"
 )
 
-// signals are the signals that end a process, with their numbers on Linux, which a shell adds to 128.
+// signals are the signals that end a process, with their numbers on Linux: a shell exits with 128 plus the number.
 var signals = faultsOf("signals")
 
-// signalIn returns the signal that ended a program according to a line; nil if it names none.
+// signalIn returns the signal that ended a program according to a line; nil if there is none.
 func signalIn(text string) *rules.Rule {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "signal: ") // of Go
 	found := shellSignal().FindStringSubmatch(text)
@@ -43,7 +43,7 @@ func signalOf(ended string) *rules.Rule {
 }
 
 // signalCause returns the cause of a program that a signal ended, by its exit status or its last lines; nil if none
-// did, or if the program reported an error and then ended in an orderly way.
+// did, or if the program reported an error before it ended.
 func signalCause(o *output) *Cause {
 	if o.Alive {
 		return nil
@@ -57,10 +57,10 @@ func signalCause(o *output) *Cause {
 		}
 	}
 	if by == nil || slices.ContainsFunc(o.all, ranOut().MatchString) {
-		return nil // what it says itself
+		return nil // it reports that itself
 	}
 	least := errs
-	if by.ID == "SIGABRT" { // what calls abort says why: an assertion, an exception
+	if by.ID == "SIGABRT" { // programs that call abort print why: an assertion, an exception
 		least = hints
 	}
 	if o.head >= 0 && o.lines[o.head].weight >= least && by.Get("crash") == "" {

@@ -12,7 +12,7 @@ func invalidDataFile(o *output) *Cause {
 	}
 	const reach = 4
 	texts := append([]string{line}, textsOf(o.lines[head:min(len(o.lines), head+reach)])...)
-	texts = append(texts, o.lines[head].raw) // a log in JSON has the file in another member
+	texts = append(texts, o.lines[head].raw) // a JSON log has the file in another member
 	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(wordsOf(text)) })
 	if at < 0 {
 		return nil

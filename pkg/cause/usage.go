@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// usageCause returns the cause of a server that printed its usage; nil if it did not, or if something else is wrong.
+// usageCause returns the cause of a server that printed its usage; nil if it did not, or if it failed otherwise.
 func usageCause(o *output) *Cause {
 	if o.head >= 0 && o.lines[o.head].weight >= hints {
 		return nil
@@ -43,7 +43,7 @@ func wantsAnyCommand(o *output) bool {
 // maxIndent is the largest indentation of a sub-command in a list.
 const maxIndent = 8
 
-// subcommand returns how to start the server according to its output; empty if that does not say.
+// subcommand returns the command line that starts the server according to its output; empty if there is none.
 func subcommand(o *output) string {
 	for _, l := range o.lines {
 		if found := startLine().FindStringSubmatch(l.text); found != nil && !ofClient().MatchString(found[2]) {
@@ -53,8 +53,8 @@ func subcommand(o *output) string {
 	program, listed, started := programOf(o.usage), "", ""
 	for _, l := range o.lines {
 		if found := example().FindStringSubmatch(l.text); found != nil && l.help && starts(found[1], program) {
-			command, does, _ := strings.Cut(found[1], "  ") // what it does follows
-			command, _, _ = strings.Cut(command, " [")      // and what may be given to it
+			command, does, _ := strings.Cut(found[1], "  ") // a description follows
+			command, _, _ = strings.Cut(command, " [")      // and its options
 			command = strings.TrimSpace(command)
 			if !strings.HasSuffix(command, " start") || aboutServer().MatchString(command+does) {
 				return command
@@ -62,7 +62,7 @@ func subcommand(o *output) string {
 			started = cmp.Or(started, command)
 			continue
 		}
-		own := program[strings.LastIndex(program, " ")+1:]                               // npx may stand before it
+		own := program[strings.LastIndex(program, " ")+1:]                               // without npx before it
 		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, own+" ")) // yargs repeats it
 		indent := len(l.raw) - len(strings.TrimLeft(l.raw, " "))
 		if found == nil || !l.help || manages().MatchString(l.text) || indent > maxIndent {
@@ -80,12 +80,12 @@ func subcommand(o *output) string {
 		command = strings.TrimSpace(program + " " + listed)
 	}
 	if strings.HasSuffix(command, "start") && !slices.ContainsFunc(o.all, aboutServer().MatchString) {
-		return "" // what it starts may be anything
+		return "" // it may start anything
 	}
 	return command
 }
 
-// commandGroup returns the sub-command that has others about the server, with its program; empty if the output lists
+// commandGroup returns a sub-command with sub-commands for the server, after its program; empty if the output lists
 // none.
 func commandGroup(o *output) string {
 	for _, l := range o.lines {
@@ -96,7 +96,7 @@ func commandGroup(o *output) string {
 	return ""
 }
 
-// starts reports whether a command line begins with a program, or with a launcher; an unknown program matches anything.
+// starts reports whether a command line begins with a program or a launcher; an unknown program matches anything.
 func starts(line, program string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	return program == "" || path.Base(first) == path.Base(program) || runsPrograms().MatchString(first)

@@ -47,7 +47,7 @@ func refusedValue(o *output) *Cause {
 	}
 	best := -1
 	for i, one := range values {
-		text := strings.ContainsAny(one.value, " \t\n") // that the server repeats
+		text := strings.ContainsAny(one.value, " \t\n") // the server only repeats it
 		if text || one.flag == "" || len(one.value) < 2 || !hasWord(line, one.value) {
 			continue
 		}
@@ -74,7 +74,7 @@ func refusedValue(o *output) *Cause {
 	return c
 }
 
-// choicesFor returns the allowed values in place of a rejected one, as the output or its usage lists them.
+// choicesFor returns the allowed values for a rejected one, as the output or its usage lists them.
 func choicesFor(o *output, refused given) []string {
 	const reach = 4
 	list := func(found []string) []string {
@@ -86,7 +86,7 @@ func choicesFor(o *output, refused given) []string {
 		return may
 	}
 	for _, l := range o.lines[o.head:min(len(o.lines), o.head+reach)] {
-		for _, found := range choices().FindAllStringSubmatch(l.raw, -1) { // text has no brackets
+		for _, found := range choices().FindAllStringSubmatch(l.raw, -1) { // l.text has no brackets
 			if may := list(found); may != nil {
 				return may
 			}

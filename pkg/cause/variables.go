@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// missingVariables returns the cause of a sentence about variables without a value, which it or other lines name; nil
-// if it is about none.
+// missingVariables returns the cause of a sentence about variables without a value, named there or in other lines; nil
+// if it is not about any.
 func missingVariables(o *output) *Cause {
 	line, head := o.reason, o.lines[o.head]
 	if c := triedVariables(o); c != nil {
@@ -25,7 +25,7 @@ func missingVariables(o *output) *Cause {
 		switch {
 		case strings.HasSuffix(head.text, ":"), head.member: // a list follows, or other members
 			where = o.context
-		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
+		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may be anywhere
 			where = line + "\n" + strings.Join(o.all, "\n")
 		}
 		if c := unsetVariables(o, where); c != nil {
@@ -35,13 +35,13 @@ func missingVariables(o *output) *Cause {
 			return c
 		}
 	}
-	if missesVariables().MatchString(line) { // a log in JSON has their names in other members
+	if missesVariables().MatchString(line) { // a JSON log has their names in other members
 		return unsetVariables(o, head.raw)
 	}
 	return nil
 }
 
-// alike returns the main sentence with those after it that miss a variable in the same way.
+// alike returns the main sentence and the following ones that also report a missing variable.
 func (o *output) alike() string {
 	text := o.reason
 	if !missesFirst().MatchString(text) {
@@ -64,8 +64,8 @@ func unsetVariables(o *output, text string) *Cause {
 	return unsetCause(o, missing(text, o.Environ, false), text)
 }
 
-// namedVariable returns the cause of a sentence that names an unset variable, in any words and language: a server that
-// fails names what it lacks. Nil if it names none.
+// namedVariable returns the cause of a sentence that names an unset variable, in any words and language: a failing
+// server names what is missing. Nil if it names none.
 func namedVariable(o *output) *Cause {
 	line := o.reason
 	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
@@ -74,8 +74,8 @@ func namedVariable(o *output) *Cause {
 	return unsetCause(o, missing(line, o.Environ, true), line)
 }
 
-// unsetPaths returns the cause of a multi-line JSON text whose paths are names of variables, as zod prints it; nil if
-// there are none.
+// unsetPaths returns the cause of a multi-line JSON text whose paths are variables, as zod prints it; nil if there are
+// none.
 func unsetPaths(o *output) *Cause {
 	if !o.lines[o.head].member {
 		return nil
@@ -97,7 +97,7 @@ func unsetPaths(o *output) *Cause {
 }
 
 // usedUnset returns the cause of an error about an undefined value, if the printed source code reads an unset variable;
-// nil for any other.
+// nil otherwise.
 func usedUnset(o *output) *Cause {
 	line := o.reason
 	if !usesNothing().MatchString(line) {
@@ -124,7 +124,7 @@ func usedUnset(o *output) *Cause {
 }
 
 // usedConstant returns the cause of an error about a member of an undefined value, if the source line above the caret
-// reads it from a constant named like a variable, as in const { API_KEY } = process.env; nil for any other.
+// reads it from a constant named like a variable, as in const { API_KEY } = process.env; nil otherwise.
 func usedConstant(o *output, member string) *Cause {
 	for i, text := range o.all {
 		if i+1 == len(o.all) || !caret().MatchString(o.all[i+1]) {
@@ -162,7 +162,7 @@ func requiredVariables(o *output) *Cause {
 	return unsetCause(o, [][]string{names}, "")
 }
 
-// unsetCause returns the cause of groups of missing variables, nil for none; text is what reports them.
+// unsetCause returns the cause of groups of missing variables, nil for none; text reports them.
 func unsetCause(o *output, groups [][]string, text string) *Cause {
 	if len(groups) == 0 {
 		return nil
@@ -209,7 +209,7 @@ func unsetCauseWith(o *output, groups [][]string, all, sentence, text string) *C
 		flags = flagsIn(o.context)
 	}
 	if len(flags) > 0 {
-		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))
+		c.Fixes = append(c.Fixes, "or pass it as an argument: "+strings.Join(flags, ", "))
 	}
 	at := -1
 	for i, l := range o.lines {

@@ -19,7 +19,7 @@ func question(out Output) *Cause {
 		return nil
 	case FullScreen:
 		return &Cause{
-			Kind: Other, What: "it draws a full-screen interface, like a program for people",
+			Kind: Other, What: "it shows a full-screen interface, like an interactive program",
 			Fixes: []string{NoServerFix, "in the server: draw nothing if stdin is not a terminal"},
 		}
 	}
@@ -35,8 +35,8 @@ func question(out Output) *Cause {
 // FullScreen is what Asks returns for a program with a full-screen interface.
 const FullScreen = "whole screen"
 
-// Asks returns the question in a line that has not ended, without colours; empty if it is none. A program with a
-// full-screen interface waits for its user too.
+// Asks returns the question in an unfinished line, without colours; empty if it is none. A program with a full-screen
+// interface also waits for its user.
 func Asks(pending string) string {
 	if strings.Contains(pending, ansi.SetModeAltScreenSaveCursor) {
 		return FullScreen
@@ -49,7 +49,7 @@ func Asks(pending string) string {
 	return ""
 }
 
-// prompted returns the last question that a prompt library has drawn; empty if there is none.
+// prompted returns the last question that a prompt library has printed; empty if there is none.
 func prompted(o Output) string {
 	for _, text := range slices.Backward(slices.Concat(o.Stderr, o.Stdout)) {
 		if found := prompt().FindStringSubmatch(firstDrawn(text[:min(len(text), maxBytes)])); found != nil {
@@ -59,8 +59,7 @@ func prompted(o Output) string {
 	return ""
 }
 
-// firstDrawn returns the first text of a line that is erased and redrawn, as prompts are with each key; without
-// colours.
+// firstDrawn returns the first text of a line that is erased and redrawn, as prompts are on each key; without colours.
 func firstDrawn(line string) string {
 	for part := range strings.SplitSeq(erase().ReplaceAllString(line, "\r"), "\r") {
 		if part = ansi.Strip(part); strings.TrimSpace(part) != "" {
