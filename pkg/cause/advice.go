@@ -76,8 +76,8 @@ func advice(o *output, c *Cause) []string {
 			fixes = []string{"check whether one of its sub-commands starts the server (it may not be an MCP server): " +
 				commandGroup(o) + " --help"}
 		case slices.ContainsFunc(o.all, commandsHeading().MatchString):
-			fixes = []string{"check its documentation for what to start: none of the sub-commands that it lists looks like " +
-				"a server's, so it may not be an MCP server"}
+			fixes = []string{"check its documentation for what to start: none of the sub-commands that it lists " +
+				"looks like a server's, so it may not be an MCP server"}
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
@@ -139,9 +139,9 @@ func generalFixes(kind Kind, line string) []string {
 		return []string{"add the sub-command that starts the MCP server to args, such as serve, start or mcp"}
 	case Login:
 		if configFile().MatchString(line) {
-			return []string{"put the credentials where the line says; the server's documentation explains how to get them"}
+			return []string{"put the credentials where the line says; the server's documentation says how to get them"}
 		}
-		return []string{"log in as the server's documentation describes, in a terminal, as the user who runs the client"}
+		return []string{"log in as the server's documentation says, in a terminal, as the user who runs the client"}
 	case Config:
 		return []string{"create the file that the message names, or give the server its path"}
 	}

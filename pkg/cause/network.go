@@ -136,6 +136,10 @@ func unconnected(o *output) *Cause {
 	return c
 }
 
+// connectLaterFix is advice for authors of servers that connect before they respond.
+const connectLaterFix = "in the server: answer initialize first and connect only when a tool needs it, " +
+	"so that clients can report the error"
+
 // notReadyCause turns c into the cause of a service that was reached and is not ready yet.
 func notReadyCause(c *Cause, address, line string) *Cause {
 	service := cmp.Or(address, "what it depends on")
@@ -147,7 +151,7 @@ func notReadyCause(c *Cause, address, line string) *Cause {
 	c.NoAddress = false // it was reached
 	c.Fixes = []string{
 		"wait until the service is ready, then start the server again",
-		"in the server: answer initialize first and connect only when a tool needs it, so that clients can report the error",
+		connectLaterFix,
 	}
 	return c
 }
@@ -195,7 +199,7 @@ func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Ca
 		}
 		c.Fixes = []string{
 			fix,
-			"in the server: answer initialize first and connect only when a tool needs it, so that clients can report the error",
+			connectLaterFix,
 		}
 	}
 	return c

@@ -32,12 +32,12 @@ type line struct {
 // reader parses the lines of one stream.
 type reader struct {
 	output *output
-	// excerpt is how many lines of source code may follow, up to a caret under one. traceback is true until the line that
-	// ends a Python traceback.
+	// excerpt is how many lines of source code may follow, up to a caret under one. traceback is true until the line
+	// that ends a Python traceback.
 	excerpt                            int
 	uncaught, traceback, help, warning bool
-	// ended is the last line of the last traceback, logged the line that logs the next exception, and caused the exception
-	// that caused it: indexes plus one, or 0 for none.
+	// ended is the last line of the last traceback, logged the line that logs the next exception, and caused the
+	// exception that caused it: indexes plus one, or 0 for none.
 	ended, logged, caused int
 	// rich is true while lines may continue one that the rich library has wrapped.
 	rich bool

@@ -20,7 +20,7 @@ func combination(parts Parts) (at int, keyword string) {
 	return -1, ""
 }
 
-// listAlternatives returns the alternatives of one combination, without null and those that no value fits.
+// listAlternatives returns the alternatives of one combination, except null and those that no value fits.
 func (s *Shape) listAlternatives(at int, keyword string) (list []Alternative, null bool) {
 	base := s.Parts.types()
 	for _, entry := range s.Parts[at].Get(keyword).Elements() {
@@ -57,7 +57,7 @@ func number(list []Alternative) {
 	}
 }
 
-// constants returns the options if each alternative is one value.
+// constants returns the options if each alternative is a single value.
 func constants(list []Alternative) []Option {
 	options := make([]Option, 0, len(list))
 	for _, entry := range list {
@@ -88,7 +88,7 @@ func constantOf(parts Parts) *Node {
 	return nil
 }
 
-// shaping returns the keywords that make an alternative more than a condition.
+// shaping returns the keywords with which an alternative is more than a condition.
 func shaping() []string {
 	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
 }

@@ -15,11 +15,11 @@ var ErrSteps = errors.New("the schema takes too many steps to check these argume
 type budget struct {
 	ctx   context.Context
 	left  int
-	whole *budget // that this one is a part of, and is spent with it; or nil
-	err   error   // why the work must end: ErrSteps, or the error of ctx
+	whole *budget // the budget that this is a part of, which is spent too; or nil
+	err   error   // why work must stop: ErrSteps, or the error of ctx
 }
 
-// lookEvery is the number of steps between two looks at the context.
+// lookEvery is the number of steps between checks of the context.
 const lookEvery = 64
 
 // newBudget returns a budget of that many steps that ends with ctx.
@@ -35,7 +35,7 @@ func (b *budget) part(steps int) *budget {
 	return &budget{ctx: b.ctx, left: steps, whole: b, err: b.err}
 }
 
-// spend spends steps. The error says why the work must end; once set, it is kept.
+// spend spends steps. The error is why work must stop; once set, it is kept.
 func (b *budget) spend(steps int) error {
 	if b.err != nil {
 		return b.err

@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// choose explains why no alternative of an anyOf or oneOf fits: by what all require if one problem can say it, else by
+// choose explains why no alternative of an anyOf or oneOf fits: by one problem that all share if possible, otherwise by
 // the nearest alternative.
 func (r *report) choose(err *jsonschema.ValidationError) {
 	here := r.path(err.InstanceLocation)
@@ -22,7 +22,7 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 		branch.add(cause)
 		branch.problems = branch.sorted()
 		if len(branch.problems) == 0 && len(branch.unknown) > 0 {
-			// Only unknown parameters keep the arguments from fitting it.
+			// Its only problems are unknown parameters.
 			r.merge(branch)
 			return
 		}
@@ -49,7 +49,7 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 	r.merge(best)
 }
 
-// merge adds what another report found.
+// merge adds the findings of another report.
 func (r *report) merge(other *report) {
 	r.problems = append(r.problems, other.problems...)
 	for _, u := range other.unknown {
@@ -89,8 +89,7 @@ func (r *report) wrongKind(here string) bool {
 	return len(r.problems) == 1 && r.problems[0].Path == here && r.problems[0].Reason == ReasonType
 }
 
-// wrongValue reports whether an alternative requires another value in some place, usually the one in which alternatives
-// differ.
+// wrongValue reports whether an alternative requires another value somewhere, usually where alternatives differ.
 func (r *report) wrongValue() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Reason == ReasonEnum })
 }
@@ -172,7 +171,7 @@ func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report
 	return "nearest of the alternatives " + strings.Join(names, ", ")
 }
 
-// alternativeSchemas finds the alternatives in the schema by the error's place.
+// alternativeSchemas finds the alternatives in the schema by the location of the error.
 func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*Node {
 	fragment, ok := strings.CutPrefix(err.SchemaURL, schemaURL)
 	if !ok {

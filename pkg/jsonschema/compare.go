@@ -13,17 +13,17 @@ import (
 	"toolx/pkg/words"
 )
 
-// Effect is the effect of a change of a schema on those who rely on the earlier one.
+// Effect is the effect of a schema change on those who rely on the earlier schema.
 type Effect int
 
-// The effects, the worst last.
+// The effects, worst last.
 const (
-	Cosmetic   Effect = iota // only people and models notice it: a text changed
+	Cosmetic   Effect = iota // only people and models notice: a text changed
 	Compatible               // what worked still works
-	Breaking                 // what worked can fail now, or that cannot be decided
+	Breaking                 // what worked can fail now, or may fail
 )
 
-// String returns the effect as output has it.
+// String returns the effect as it is printed.
 func (e Effect) String() string {
 	return [...]string{Cosmetic: "cosmetic", Compatible: "compatible", Breaking: "breaking"}[e]
 }
@@ -31,7 +31,7 @@ func (e Effect) String() string {
 // MarshalText writes the effect in JSON.
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// Use says who relies on a schema.
+// Use is how callers use a schema.
 type Use int
 
 // The uses.
@@ -57,8 +57,8 @@ const (
 	shownText      = 160    // bytes of a description in a text
 )
 
-// Compare returns the changes from one schema to another. The order of members, references and unused definitions do
-// not count. pointer is the place of the schemas.
+// Compare returns the changes from one schema to another. The order of members, references and unused definitions are
+// ignored. pointer is the place of the schemas.
 func Compare(before, now *Document, pointer string, use Use) []Difference {
 	c := &comparison{use: use, budget: maxCompared, seen: make(map[[2]*Node]bool)}
 	c.schemas(pointer, before.Root(), now.Root())
@@ -232,8 +232,8 @@ func nodeNamed(properties []Property, name string) *Node {
 	return properties[at].Node
 }
 
-// below compares the schemas of elements and of properties that are not declared. A caller who uses only declared
-// properties is not affected if others are refused.
+// below compares the schemas of elements and of properties that are not declared. Callers that only use declared
+// properties are not affected if others are refused.
 func (c *comparison) below(pointer string, was, is Parts) {
 	if before, now := was.first("items"), is.first("items"); before.IsArray() || now.IsArray() {
 		c.changed(pointer+"/items", "items", Breaking, before, now)
@@ -370,7 +370,7 @@ func annotations() []string {
 	return []string{"title", "description", "default", "example", "examples", "deprecated", "$comment"}
 }
 
-// others compares all other keywords by their text.
+// others compares all other keywords as text.
 func (c *comparison) others(pointer string, was, is Parts) {
 	compared := slices.Concat(limits(), combinations(), referenceKeywords(), []string{
 		"type", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf",
@@ -398,7 +398,7 @@ func (c *comparison) others(pointer string, was, is Parts) {
 	}
 }
 
-// every returns the values of a keyword in all parts, as sorted text.
+// every returns the values of a keyword in all parts as sorted text.
 func (parts Parts) every(keyword string) (values []string) {
 	for _, part := range parts {
 		if value := part.Get(keyword); value != nil {
@@ -409,7 +409,7 @@ func (parts Parts) every(keyword string) (values []string) {
 	return values
 }
 
-// changed adds the change of a keyword's value, if it changed.
+// changed adds the change of a keyword's value, if any.
 func (c *comparison) changed(place, name string, effect Effect, before, now *Node) {
 	if change := DescribeChange(before.Raw(), now.Raw()); change != "" {
 		text := words.Clip(name, shownValue) + " " + change
@@ -417,8 +417,8 @@ func (c *comparison) changed(place, name string, effect Effect, before, now *Nod
 	}
 }
 
-// effect returns the effect of another value of a keyword. Whether a pattern or a condition became stricter is not
-// decided.
+// effect returns the effect of changing a keyword's value. It does not decide whether a pattern or condition became
+// stricter.
 func (c *comparison) effect(name string, before, now *Node) Effect {
 	switch name {
 	case "pattern", "format", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "propertyNames",
@@ -447,8 +447,8 @@ func (c *comparison) effect(name string, before, now *Node) Effect {
 	return Breaking
 }
 
-// DescribeChange says how a value changed, empty if it did not: `was 1, and is 2 now`. A missing value is nil. Of long
-// texts it shows the part that differs.
+// DescribeChange describes how a value changed: `was 1, and is 2 now`; empty if it did not. A missing value is nil. For
+// long texts it shows the part that differs.
 func DescribeChange(before, now json.RawMessage) string {
 	old, fresh := canonical(before), canonical(now)
 	same := 0

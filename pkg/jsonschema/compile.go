@@ -23,7 +23,7 @@ const (
 	maxSteps       = 100_000 // schema objects applied to values, at least
 	stepsPerValue  = 10      // more, for each value to check
 	itemsPerStep   = 20      // names, elements or listed values that are looked at
-	bytesPerStep   = 2000    // of text that is looked at
+	bytesPerStep   = 2000    // of text that is read
 	stepsOfTimeout = maxSteps / 10
 )
 
@@ -44,8 +44,8 @@ type Schema struct {
 	compiled *jsonschema.Schema // nil where everything is valid
 }
 
-// meter spends the budget of one validation, and panics with a stopped when it is used up: the validator cannot be
-// stopped in another way.
+// meter spends the budget of one validation, and panics with stopped when it is used up: nothing else stops the
+// validator.
 type meter struct {
 	budget *budget // nil while nothing is counted
 	// unmatched are the patterns that took too long on a text, in order, each once.
@@ -54,7 +54,7 @@ type meter struct {
 	deny bool
 }
 
-// stopped is what a meter panics with.
+// stopped is the value with which a meter panics.
 type stopped struct{ err error }
 
 // start starts counting on a budget.
@@ -87,7 +87,7 @@ func (m *meter) spend(steps int) {
 //
 // An error means that the schema is broken (VAL-3): it is not a schema, its dialect is unknown, it refers to another
 // document (none is ever fetched), or it is too large or too deep. Formats are annotations in every dialect: servers
-// disagree about them, and the server decides in the end.
+// disagree about them, and the server has the last word.
 func compileDocument(document *Document) (schema *Schema, err error) {
 	if len(bytes.TrimSpace(document.raw)) == 0 {
 		return unchecked(), nil
@@ -174,7 +174,7 @@ func looseEnums(doc any) any {
 	return doc
 }
 
-// looseEnumsIn copies a part of a schema. named says that the members of an object are schemas by name, not keywords.
+// looseEnumsIn copies a part of a schema. With named, the members of an object are schemas by name, not keywords.
 func looseEnumsIn(part any, named bool) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -207,7 +207,7 @@ func looseEnumsIn(part any, named bool) any {
 	return part
 }
 
-// schemasByName are the keywords whose members are schemas by names of the author's choice.
+// schemasByName are the keywords whose members are schemas under names that the author chose.
 var schemasByName = []string{"properties", "patternProperties", "definitions", "dependencies"}
 
 // distinct returns values without repetitions.
@@ -277,7 +277,7 @@ func metaError(doc any, err *jsonschema.ValidationError) error {
 // schemaGraph has every compiled schema that validation can reach.
 type schemaGraph struct {
 	seen  map[*jsonschema.Schema]bool
-	queue []*jsonschema.Schema // still to be walked
+	queue []*jsonschema.Schema // not walked yet
 }
 
 func (g *schemaGraph) add(schemas ...*jsonschema.Schema) {
@@ -289,9 +289,9 @@ func (g *schemaGraph) add(schemas ...*jsonschema.Schema) {
 	}
 }
 
-// walk makes every schema count its use and returns their number. A validator looks at the format before it goes on to
-// a schema's parts, so that is the one place where a step can be counted before it leads to others; what comes before
-// (type, const, enum) leads nowhere. Real formats are not asserted, so nothing is lost.
+// walk makes every schema count its uses and returns the number of schemas. The validator checks the format before it
+// continues with a schema's parts, so this is the one place where a step can be counted before it leads to others; what
+// comes before (type, const, enum) leads to none. Real formats are not asserted, so nothing is lost.
 func (g *schemaGraph) walk(meter *meter) int {
 	unevaluated := false
 	for len(g.queue) > 0 {
@@ -310,11 +310,11 @@ func (g *schemaGraph) walk(meter *meter) int {
 	return len(g.seen)
 }
 
-// cost is the cost of applying a schema to a value, without its parts, but with the values that those list: the value
-// is compared with them before the parts can count.
+// cost is the cost of applying a schema to a value, without its parts. It includes the values that the parts list,
+// because the value is compared with them before the parts can count.
 type cost struct {
 	schema *jsonschema.Schema
-	rounds int // how often the names or indexes of a value are looked at
+	rounds int // how often the names or indexes of a value are read
 	listed int // names and values that are compared with any value
 	items  int // values that are compared with each element of an array
 }
@@ -322,7 +322,7 @@ type cost struct {
 func newCost(schema *jsonschema.Schema, unevaluated bool) *cost {
 	c := &cost{schema: schema, rounds: 1, listed: len(schema.Required), items: enumerated(schema.Items2020)}
 	parts := partsInPlace(schema)
-	if unevaluated { // each part writes a set of all names or indexes
+	if unevaluated { // each part builds a set of all names or indexes
 		c.rounds += len(parts)
 	}
 	for _, part := range parts {

@@ -29,11 +29,11 @@ func checkCompileWork(doc any) error {
 	return nil
 }
 
-// schemaCost adds up what the compiler's work depends on.
+// schemaCost sums up what the compiler's work depends on.
 type schemaCost struct {
 	modern  bool // $defs is a place for schemas
 	values  float64
-	schemas float64 // objects and booleans: all that can be schemas
+	schemas float64 // objects and booleans: everything that can be a schema
 	ids     float64
 	refs    float64
 	regexps float64 // each is compiled twice, to check the schema and to apply it
@@ -92,7 +92,7 @@ func (c *schemaCost) addKeyword(name string, value any) {
 	}
 }
 
-// usual reports whether a pointer leads to definitions.
+// usual reports whether a pointer leads into definitions.
 func (c *schemaCost) usual(pointer string) bool {
 	place, rest, _ := strings.Cut(pointer, "/")
 	return (place == "definitions" || place == "$defs" && c.modern) && !strings.Contains(rest, "/")

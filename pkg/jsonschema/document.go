@@ -1,10 +1,10 @@
 // Package jsonschema reads JSON Schemas of any origin. A Document is one schema, parsed once. Its Nodes answer
-// questions about it: where a reference leads, which names and kinds of value a place allows, what a value may be there
-// (Shape), which arguments would fit (Example). A Schema is the compiled document: it reports what is wrong with a
+// questions about it: where a reference leads, which names and kinds of value a place allows, how a form shows it
+// (Shape), which arguments fit (Example). A Schema is the compiled document: it reports what is wrong with a
 // value (Problem).
 //
-// Schemas come from servers. They may be broken, so that questions still get useful answers, and they may be hostile,
-// so that every question has a bound.
+// Schemas come from servers. They may be broken, so every question still gets a useful answer, and they may be hostile,
+// so every question has a bound.
 package jsonschema
 
 import (
@@ -20,8 +20,8 @@ import (
 // Document is one schema. It is read leniently: text that is not a schema allows anything. It is safe for concurrent
 // use.
 type Document struct {
-	raw  json.RawMessage // as its owner wrote it
-	root *Node           // whose references are pointers
+	raw  json.RawMessage // as written by its owner
+	root *Node           // its references are pointers
 
 	compile  sync.Once
 	done     chan struct{} // closed when the two below are set
@@ -29,13 +29,13 @@ type Document struct {
 	err      error
 
 	quickOnce sync.Once
-	quick     *Quick // nil if the schema is not one for it
+	quick     *Quick // nil if it does not support the schema
 
 	rootShapeOnce sync.Once
 	rootShape     *nameShape // see shapeOf
 
 	mu      sync.Mutex // guards matcher
-	matcher *matcher   // of patternProperties; made when first needed
+	matcher *matcher   // of patternProperties; created when first needed
 }
 
 // Parse reads the text of a schema. It never fails; Compile reports errors. A schema over MaxSize allows anything, like

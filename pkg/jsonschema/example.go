@@ -15,16 +15,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// errNoExample says that no example was found that fits the schema.
+// errNoExample means that no example was found that fits the schema.
 var errNoExample = errors.New("no example could be made that fits the schema")
 
 // Example makes arguments that the schema accepts: the required parameters, with values from examples, default, const
-// and enum if the schema has them, else generated ones. Commands to paste are based on it.
+// and enum if the schema has them, otherwise generated ones. Commands to paste are based on it.
 //
-// The example has been validated, unless the schema is broken. If none fits, the error says so and the best attempt is
-// returned with it. It wraps ErrSteps if the search took too many steps.
-//
-// The error is that of ctx if that ends first.
+// The example has been validated, unless the schema is broken. If none fits, the best attempt is returned with an
+// error, which wraps ErrSteps if the search took too many steps, or is that of ctx if that ended first.
 func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 	schema := d.Schema(ctx)
 	_, broken := d.Compile(ctx)
@@ -62,10 +60,10 @@ type exampleMaker struct {
 	effort   *effort
 }
 
-// effort is what remains for making one example. A schema can require any number of elements of any length.
+// effort is the remaining budget for one example. A schema can require any number of elements of any length.
 type effort struct {
-	schemas int // still to be looked at
-	bytes   int // of text still to be made
+	schemas int // that may still be read
+	bytes   int // of text that may still be generated
 	budget  *budget
 	matcher *matcher // of the patterns of texts
 }
@@ -82,12 +80,12 @@ func newExampleMaker(document *Document, branch int, budget *budget) *exampleMak
 	return &exampleMaker{document: document, branch: branch, effort: limits}
 }
 
-// spent reports whether the work must end.
+// spent reports whether work must stop.
 func (e *effort) spent() bool {
 	return e.schemas < 0 || e.bytes < 0 || e.budget.err != nil
 }
 
-// look spends the steps of a look at schemas; spent reports the end.
+// look spends the steps for reading schemas; spent reports the end.
 func (e *effort) look(parts Parts) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) }
 
 // exampleDepth bounds recursive schemas.
@@ -141,7 +139,7 @@ func (m *exampleMaker) parts(schema *Node) Parts {
 	})
 }
 
-// listed returns a value that the schema itself has.
+// listed returns a value from the schema itself.
 func (m *exampleMaker) listed(parts Parts, authored bool) (any, bool) {
 	for _, part := range parts {
 		if authored && !m.invent {
@@ -193,7 +191,7 @@ func (m *exampleMaker) object(parts Parts, depth int) any {
 	return made
 }
 
-// fill adds members up to a number, or until names run out.
+// fill adds members up to a number, or until there are no more names.
 func (m *exampleMaker) fill(made map[string]any, parts Parts, whole *Node, least, depth int) {
 	for i, repeated := 1, 0; len(made) < least && repeated < words.MaxNamed && !m.effort.spent(); i++ {
 		name := m.memberName(parts, i)
@@ -264,7 +262,7 @@ func (m *exampleMaker) array(schema *Node, parts Parts, depth int) any {
 	return made
 }
 
-// wholeNumber reads the value of a keyword that counts.
+// wholeNumber reads the value of a keyword that is a count.
 func wholeNumber(value *Node) (int, bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(value.Raw())), 10, 64)
 	return int(min(n, maxSteps)), err == nil && n >= 0
@@ -308,7 +306,7 @@ func exampleNumber(parts Parts, fraction bool, variant int) any {
 	return rationalJSON(value)
 }
 
-// pickNumber returns 1 if it fits, else the nearest bound.
+// pickNumber returns 1 if it fits, otherwise the nearest bound.
 func pickNumber(low, high, step *big.Rat, fraction bool) *big.Rat {
 	value := big.NewRat(1, 1)
 	if step != nil {

@@ -27,9 +27,9 @@ func (s *Schema) Repair(ctx context.Context, arguments json.RawMessage) json.Raw
 	return result
 }
 
-// settle changes an object until the schema accepts it, guided by its problems: so it satisfies conditions (if, then,
-// dependentRequired) that no single part of the schema shows. Members are written in order, others after them. valid is
-// false if no further change helps; raw is then the last attempt.
+// settle changes an object until the schema accepts it, guided by its problems. So it satisfies conditions (if, then,
+// dependentRequired) that no single part of the schema shows. Members are written in order, new ones after them. valid
+// is false if no further change helps; raw is then the last attempt.
 func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []string) (raw json.RawMessage, valid bool) {
 	const rounds = 6
 	for range rounds {
@@ -45,7 +45,7 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []str
 	return raw, false
 }
 
-// written returns an object as JSON, with its members in that order.
+// written returns an object as JSON, with its members in the given order.
 func written(object map[string]any, names []string) json.RawMessage {
 	var list []rawjson.Member
 	for _, name := range names {
@@ -60,7 +60,7 @@ func written(object map[string]any, names []string) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// repair changes what problems report, and reports whether it changed anything.
+// repair changes the values with problems, and reports whether it changed anything.
 func (m *exampleMaker) repair(object map[string]any, problems []Problem) (changed bool) {
 	for _, problem := range problems[:min(len(problems), words.MaxNamed)] {
 		last := len(problem.Location) - 1

@@ -82,12 +82,12 @@ func formatSample(format string) string {
 }
 
 // matchingText makes a text of at least that length that a pattern matches, or returns the fallback for patterns that
-// are too long or need another engine than Go's.
+// are too long or that Go's engine does not support.
 func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
 	}
-	e.bytes -= len(pattern) // to parse it takes as long as to write as much text
+	e.bytes -= len(pattern) // parsing takes as long as writing that much text
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return fallback
@@ -97,7 +97,7 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 		maker.write(tree)
 		return maker.out.String()
 	}
-	// More repetitions never make it shorter, so the first number that suffices is found by bisection.
+	// More repetitions never make it shorter, so bisection finds the smallest number that suffices.
 	first := variant + sort.Search(min(least, branchLimit), func(more int) bool {
 		return utf8.RuneCountInString(write(variant+more)) >= least
 	})
@@ -118,8 +118,8 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 // patternText writes the simplest text that a pattern describes.
 type patternText struct {
 	out   strings.Builder
-	extra int // repetitions above the least, where more are allowed
-	left  int // pieces still to be written
+	extra int // repetitions beyond the minimum, where allowed
+	left  int // pieces that may still be written
 }
 
 func (t *patternText) write(node *syntax.Regexp) {
@@ -160,7 +160,7 @@ func (t *patternText) repeat(node *syntax.Regexp, least, most int) {
 	}
 }
 
-// readable returns a character of a class, given as pairs of bounds: a letter or a digit if it has one.
+// readable returns a character of a class, which is given as pairs of bounds: a letter or a digit if possible.
 func readable(bounds []rune) rune {
 	for _, wanted := range "a1A0f_-. " {
 		for i := 0; i+1 < len(bounds); i += 2 {

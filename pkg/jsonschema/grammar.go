@@ -13,7 +13,7 @@ const (
 	// grammarRepeats bounds the repetitions of a rule: 1999 are accepted, 2000 are not (llama-grammar.cpp,
 	// MAX_REPETITION_THRESHOLD). Versions since August 2026 treat more than 2000 as unlimited.
 	grammarRepeats = 2000
-	// grammarUnions is how many levels of alternatives still make a small grammar: rules multiply with each.
+	// grammarUnions is how many levels of alternatives keep a grammar small: each level multiplies its rules.
 	grammarUnions = 4
 )
 
@@ -22,7 +22,7 @@ type GrammarLimit struct {
 	At      *Subschema
 	Keyword string
 	Text    string // "a pattern with a look-ahead"
-	// Always reports that every version refuses it, regardless of the rest of the request.
+	// Always reports whether every version refuses it, regardless of the rest of the request.
 	Always bool
 }
 
@@ -82,7 +82,7 @@ func (s *Subschema) alternatives() string {
 	return ""
 }
 
-// grammarPattern says why llama.cpp cannot make a grammar of a pattern; empty if it can, or if there is none. It
+// grammarPattern returns why llama.cpp cannot turn a pattern into a grammar; empty if it can, or if there is none. It
 // supports neither look-around nor back-references nor classes such as \d, and only matches whole texts.
 func grammarPattern(pattern string) string {
 	if pattern == "" {

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Kinds is a set of JSON's kinds of value. Numbers have two: the type integer allows the whole ones, the type number
-// both.
+// Kinds is a set of kinds of JSON values. Numbers have two: the type integer allows whole numbers, the type number
+// both kinds.
 type Kinds uint8
 
 // The kinds.
@@ -30,7 +30,7 @@ const (
 // Has reports whether the sets have a kind in common.
 func (k Kinds) Has(other Kinds) bool { return k&other != 0 }
 
-// kindNames are the names of kinds in schemas; a number that need not be whole has both of its kinds.
+// kindNames are the names of kinds in schemas; the type number has both kinds of numbers.
 var kindNames = [...]struct {
 	kinds Kinds
 	name  string
@@ -44,7 +44,7 @@ var kindNames = [...]struct {
 	{Null, "null"},
 }
 
-// Names lists the kinds by their names in schemas; a number that may be whole is one.
+// Names lists the kinds by their names in schemas; both kinds of numbers together are "number".
 func (k Kinds) Names() []string {
 	var names []string
 	for _, kind := range kindNames {
@@ -140,16 +140,16 @@ func DescribeKind(value any) string {
 	}
 }
 
-// kindBudget bounds the parts of a schema that one question about kinds looks at.
+// kindBudget bounds the parts of a schema that are read for one question about kinds.
 const kindBudget = 5000
 
 // Kinds returns the kinds of value that the schema allows; AnyKind if it has no rule, or contradicts itself.
 func (n *Node) Kinds() Kinds { return n.Facets().kinds() }
 
-// Kinds returns the kinds of value that the schema allows, as those of a Node.
+// Kinds returns the kinds of value that the parts allow, like Node.Kinds.
 func (s *Shape) Kinds() Kinds { return s.whole.kinds() }
 
-// Implied returns the kinds of value that the schema allows, or is meant for if it has no type.
+// Implied returns the kinds of value that the schema allows, or seems to be for if it has no type.
 func (s *Shape) Implied() Kinds {
 	if kinds := s.Kinds(); kinds != AnyKind {
 		return kinds

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// branchLimit bounds the parts of a schema that one question looks at.
+// branchLimit bounds the parts of a schema that are read for one question.
 const branchLimit = 2000
 
 // Parts are schemas for one value.
@@ -17,13 +17,13 @@ type Parts []*Node
 // recursively, each once.
 func (n *Node) Facets() Parts { return collect(n, conjuncts) }
 
-// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
-// property. A name in any of them is a name that the tool knows.
+// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and those that depend
+// on a property. The tool knows every name in any of them.
 func (n *Node) Branches() Parts {
 	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
 }
 
-// collect follows next from a schema and returns every object on the way once, and the schema false.
+// collect follows next from a schema and returns each object that it reaches once, and the schema false.
 func collect(n *Node, next func(*Node) []*Node) Parts {
 	if !restricts(n) {
 		return nil
@@ -87,8 +87,8 @@ func conditions(part *Node) []*Node {
 	return parts
 }
 
-// Names returns the names of all properties that any of the parts knows, including those that a schema only requires,
-// always or because of another (NORM-1).
+// Names returns the names of all properties in any of the parts, including those that are only required, always or
+// because of another property (NORM-1).
 func (parts Parts) Names() map[string]bool {
 	known := make(map[string]bool)
 	add := func(names []string) {
@@ -173,7 +173,7 @@ func (parts Parts) first(keyword string) *Node {
 	return nil
 }
 
-// matching returns the schemas whose pattern the name matches. all is false if trying all patterns would take too long.
+// matching returns the schemas whose pattern matches the name. all is false if trying all patterns would take too long.
 func (parts Parts) matching(name string) (found []*Node, all bool) {
 	budget := newBudget(context.Background(), maxMatching)
 	for _, part := range parts {
@@ -190,8 +190,7 @@ func (parts Parts) matching(name string) (found []*Node, all bool) {
 	return found, true
 }
 
-// HasPattern reports whether a pattern of the parts matches the name of a property, or whether finding out would take
-// too long.
+// HasPattern reports whether a pattern of the parts matches a property name, or whether the search would take too long.
 func (parts Parts) HasPattern(name string) bool {
 	found, all := parts.matching(name)
 	return len(found) > 0 || !all

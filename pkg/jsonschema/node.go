@@ -10,16 +10,16 @@ import (
 )
 
 // Node is one JSON value, usually in a schema. It is split into its parts when they are first needed, and each part
-// exists once, so that nodes can be compared by identity. Members keep their order, and unchanged parts keep their
-// bytes. A nil Node is a missing value.
+// exists once, so nodes can be compared by identity. Members keep their order, and unchanged parts keep their bytes. A
+// nil Node is a missing value.
 //
-// Only a node made by Build, List or Clone may be changed, and only by its maker; the nodes in it may not.
+// Only nodes from Build, List or Clone may be changed, and only by the code that made them; the nodes in them may not.
 type Node struct {
 	doc      *Document
 	raw      json.RawMessage // nil for a node made of others, until Bytes is called
 	cut      sync.Once
 	members  []Member
-	byName   map[string]*Node // of many members
+	byName   map[string]*Node // for many members
 	repeats  bool             // a name is repeated
 	elements []*Node
 }
@@ -43,8 +43,8 @@ func made(n *Node) *Node {
 	return n
 }
 
-// Build makes an object of names and values, each of which follows its name: a string, or a *Node; a nil one is omitted
-// with its name.
+// Build makes an object from names, each followed by its value: a string or a *Node. A nil value is omitted with its
+// name.
 func Build(pairs ...any) *Node {
 	n := &Node{members: []Member{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -171,10 +171,10 @@ func (n *Node) Sort(compare func(a, b Member) int) {
 	}
 }
 
-// manyMembers is the number of members from which names are looked up in a map.
+// manyMembers is the number of members from which a map is used for lookups.
 const manyMembers = 8
 
-// open splits the node into its parts. Of two members of one name the last counts, as in encoding/json.
+// open splits the node into its parts. Of two members with one name the last counts, as in encoding/json.
 func (n *Node) open() {
 	if n.raw == nil {
 		return
@@ -210,7 +210,7 @@ func once(members []Member) []Member {
 	return kept
 }
 
-// index makes the map of many members, and removes repeated names.
+// index makes the map for many members and removes repeated names.
 func (n *Node) index() {
 	n.byName = make(map[string]*Node, len(n.members))
 	for _, m := range n.members {
@@ -262,7 +262,7 @@ func (n *Node) Elements() []*Node {
 	return n.elements
 }
 
-// Raw returns the value as it is written; nil for one made of others.
+// Raw returns the value as written; nil for a node made of others.
 func (n *Node) Raw() json.RawMessage {
 	if n == nil {
 		return nil
@@ -270,7 +270,7 @@ func (n *Node) Raw() json.RawMessage {
 	return n.raw
 }
 
-// Bytes is Raw that also writes a node made of others. Such a node is for one goroutine.
+// Bytes is like Raw, but also encodes a node made of others. Such a node is for one goroutine.
 func (n *Node) Bytes() json.RawMessage {
 	switch {
 	case n == nil || n.raw != nil:

@@ -17,15 +17,15 @@ const (
 	maxProgram   = 100_000                // instructions of the linear engine
 	matchTimeout = 100 * time.Millisecond // of the backtracking engine
 	maxMatchWork = 200_000_000            // instructions times bytes, of the linear engine
-	workPerStep  = 5000                   // of that
+	workPerStep  = 5000                   // units of maxMatchWork
 )
 
-// patterns compiles the regular expressions of one schema. JSON Schema uses ECMAScript's; Go's engine reads most of
-// them, in linear time, and is used if it can. Only patterns that it does not support (look-around, back references, \u
-// escapes) go to a backtracking engine, with a timeout.
+// patterns compiles the regular expressions of one schema. JSON Schema uses ECMAScript's. Go's engine supports most of
+// them, in linear time, and is used where possible. Only patterns that it does not support (look-around, back
+// references, \u escapes) go to a backtracking engine, with a timeout.
 //
-// A pattern that neither engine reads is a mistake of the author. It is recorded and not checked, but does not make the
-// schema broken: the rest of it is still worth checking.
+// A pattern that neither engine supports is the author's mistake. It is recorded and not checked, but the schema does
+// not count as broken: the rest of it is still worth checking.
 type patterns struct {
 	meter   *meter
 	ignored []string // patterns that are not checked, in order
@@ -60,7 +60,7 @@ func (p *patterns) ignore(text string) {
 	p.ignored = append(p.ignored, text)
 }
 
-// linearPattern is a pattern that Go's engine reads.
+// linearPattern is a pattern that Go's engine supports.
 type linearPattern struct {
 	re    *regexp.Regexp
 	size  int // of its program, in instructions
@@ -82,7 +82,7 @@ func (p *linearPattern) MatchString(text string) bool {
 }
 
 // programSize returns the most instructions a pattern can have, without compiling it: repetitions are expanded, so that
-// ten bytes can become a thousand instructions. It is 0 for a pattern that Go's engine does not read.
+// ten bytes can become a thousand instructions. It is 0 for a pattern that Go's engine does not support.
 func programSize(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Quick judges values by a schema of common keywords without the compiler, which takes milliseconds and most of a short
-// call's memory. It finds a value valid or is not sure; the compiled schema then decides, and says what is wrong.
+// call's memory. It finds a value valid or is not sure; then the compiled schema decides and reports problems.
 type Quick struct{ root any }
 
 // TrustedQuick reads a schema that is known to be valid. A nil Quick is never sure.
@@ -24,8 +24,7 @@ func TrustedQuick(raw string) *Quick {
 	return &Quick{root}
 }
 
-// newQuick reads a schema of any origin. It returns nil if the schema has a keyword that Quick does not know, or may be
-// broken.
+// newQuick reads a schema of any origin. It returns nil if the schema has an unsupported keyword or may be broken.
 func newQuick(raw json.RawMessage) *Quick {
 	root, err := readSchema(raw)
 	if err != nil || checkCompileWork(root) != nil {
@@ -50,8 +49,8 @@ func newQuick(raw json.RawMessage) *Quick {
 	return q
 }
 
-// Fits reports whether arguments certainly have no problem, and no name that the schema does not know; false means that
-// a compiled schema must judge them.
+// Fits reports whether arguments certainly have no problem and no unknown name; false means that a compiled schema must
+// judge them.
 func (d *Document) Fits(arguments json.RawMessage) bool {
 	d.quickOnce.Do(func() { d.quick = newQuick(d.raw) })
 	if d.quick == nil {
@@ -69,11 +68,11 @@ func (q *Quick) Fits(value any) bool {
 	return q != nil && (&quickRun{Quick: q, left: maxQuickSteps}).judge(q.root, value) == valid
 }
 
-// maxQuickSteps limits the schemas that are applied to values, and what they look at; what takes longer has budgets in
-// the compiled schema.
+// maxQuickSteps limits the schemas that are applied to values, and the data that they read; the compiled schema has
+// budgets for longer work.
 const maxQuickSteps = 10_000
 
-// wellFormed reports whether a keyword is known, and its operand is what the meta-schemas require.
+// wellFormed reports whether a keyword is supported, with an operand that the meta-schemas allow.
 func (q *Quick) wellFormed(keyword string, operand any) bool {
 	switch keyword {
 	case "title", "description", "$comment", "format":
@@ -137,7 +136,7 @@ func (q *Quick) isSchema(schema any) bool {
 	return ok
 }
 
-// definition returns the schema that a reference to a definition names; nil for every other reference.
+// definition returns the target of a reference to a definition; nil for every other reference.
 func (q *Quick) definition(reference any) any {
 	text, _ := reference.(string)
 	root, _ := q.root.(map[string]any)
@@ -150,7 +149,7 @@ func (q *Quick) definition(reference any) any {
 	return nil
 }
 
-// distinctTexts returns the elements of an array of strings, and whether it is one without repetitions.
+// distinctTexts returns the elements of an array of strings, and whether it is such an array without repetitions.
 func distinctTexts(operand any) (texts []string, ok bool) {
 	elements, ok := operand.([]any)
 	seen := make(map[string]bool, len(elements))
@@ -169,7 +168,7 @@ func isTypeName(name string) bool {
 	return KindsNamed(name) != noKinds && name == strings.ToLower(name)
 }
 
-// verdict is what a Quick finds; a combination of keywords has the lowest verdict of all.
+// verdict is the result of a Quick; a combination of keywords has their lowest verdict.
 type verdict int
 
 const (
@@ -212,7 +211,7 @@ func (r *quickRun) judge(schema, value any) verdict {
 	return found
 }
 
-// stepsOf returns how many steps it takes to look at all of a value's names, elements or bytes.
+// stepsOf returns how many steps it takes to read all of a value's names, elements or bytes.
 func stepsOf(value any) int {
 	switch value := value.(type) {
 	case map[string]any:
@@ -295,7 +294,7 @@ func (r *quickRun) apply(keyword string, operand, value any) verdict {
 	return withinLimit(keyword, operand, value)
 }
 
-// matches applies a pattern, which only trusted schemas have here: others could make it slow.
+// matches applies a pattern. Only trusted schemas have one here: others could make it slow.
 func (r *quickRun) matches(pattern any, text string) verdict {
 	expression, _ := pattern.(string)
 	matched, err := regexp.MatchString(expression, text)
@@ -358,7 +357,7 @@ func ofType(operand, value any) verdict {
 	}))
 }
 
-// amongTexts judges by the options of enum and const, where they are texts.
+// amongTexts judges by the options of enum and const, if they are texts.
 func amongTexts(options []any, value any) verdict {
 	text, isText := value.(string)
 	for _, option := range options {
@@ -372,7 +371,7 @@ func amongTexts(options []any, value any) verdict {
 	return invalid
 }
 
-// withinLimit judges by a limit on a number, a length or a count; every other keyword is unknown.
+// withinLimit judges by a limit on a number, a length or a count; other keywords are unknown.
 func withinLimit(keyword string, operand, value any) verdict {
 	var applies bool
 	size, exact := 0.0, true
@@ -408,7 +407,7 @@ func withinLimit(keyword string, operand, value any) verdict {
 	return verdictOf(size <= limit)
 }
 
-// exactNumber returns a number whose order among others survives in a float64.
+// exactNumber returns a number that a float64 compares exactly.
 func exactNumber(value any) (number float64, exact bool) {
 	const digits = 15
 	text, _ := value.(json.Number)

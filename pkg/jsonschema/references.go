@@ -11,7 +11,7 @@ import (
 // localReferences returns a schema whose references within the document are JSON pointers from its root (RFC 6901,
 // "#/$defs/level"), however the schema writes them: by $anchor, by $id, relative to an embedded schema with its own
 // $id, by $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic reference is resolved
-// from the root. Other references are unchanged, and so is every other byte; those to a missing anchor count from the
+// from the root. Other references are unchanged, and so is every other byte; those to a missing anchor start at the
 // root ("#missing"). Text that is not a schema, or too large for one, is returned unchanged.
 //
 // Every Document starts with it, so that its references lead to the same places as in validation.
@@ -42,12 +42,12 @@ const (
 	maxRewrite = MaxSize
 )
 
-// references are the names and the references of one schema document.
+// references are the names and references of one schema document.
 type references struct {
 	tree      *Tree
 	read      int // how many subschemas of the tree were read
 	idKeyword string
-	bases     map[*Subschema]string // the URIs that references count from
+	bases     map[*Subschema]string // the URIs that references are relative to
 	ids       map[string]*Subschema // by URI, and by URI#anchor
 	dynamic   map[string]bool       // URI#anchor of $dynamicAnchor
 	all       []reference
@@ -90,7 +90,7 @@ func (r *references) readTree() {
 	}
 }
 
-// readNames records the names by which a schema can be referred to.
+// readNames records the names by which references can reach a schema.
 func (r *references) readNames(place *Subschema) {
 	if id := place.Get(r.idKeyword); id != nil && rawjson.IsString(id.raw) {
 		id := id.Text()
@@ -112,7 +112,7 @@ func (r *references) readNames(place *Subschema) {
 	}
 }
 
-// rewritten returns the references to be rewritten, with their new text.
+// rewritten returns the references to rewrite, with their new text.
 func (r *references) rewritten() []reference {
 	var found []reference
 	size := 0
@@ -168,7 +168,7 @@ func recursive(place *Subschema) bool {
 	return place.Get("$recursiveAnchor").Is("true")
 }
 
-// follow reads the target of a pointer, which may be an object in a place for other values.
+// follow reads the target of a pointer, which may be an object where no schema is expected.
 func (r *references) follow(start *Subschema, fragment string) {
 	if pointer, err := url.PathUnescape(fragment); err == nil {
 		r.tree.from(start, pointer)
@@ -185,7 +185,7 @@ func fragmentOf(place *Subschema) string {
 	return fragment.String()
 }
 
-// resolveURI resolves a reference against a base; it is unchanged if it cannot be read, or becomes too long.
+// resolveURI resolves a reference against a base; it is unchanged if it is malformed or becomes too long.
 func resolveURI(base, reference string) string {
 	if strings.HasPrefix(reference, "#") {
 		return base + reference

@@ -22,27 +22,26 @@ import (
 type report struct {
 	document *Document
 	value    any // the arguments
-	// budget bounds the work. When it is used up, the report is final.
+	// budget bounds the work. When it is used up, the report is finished.
 	budget *budget
 	// choice reports whether the errors are those of one alternative among several.
 	choice   bool
 	problems []Problem
 	unknown  []UnknownParameter
 	reported map[string]bool // the paths of unknown
-	// places has what the schema says of the values with problems, by their locations: thousands of problems may be
-	// about one value.
+	// places has the schemas of values with problems, by location: thousands of problems may be about one value.
 	places map[string]*place
 }
 
-// place is what a schema says about one value in the arguments. Expensive parts are computed when needed.
+// place is what the schema contains about one value in the arguments. Expensive parts are computed when needed.
 type place struct {
-	schema      *Node // nil where the schema says nothing
+	schema      *Node // nil if the schema has nothing about it
 	given       string
 	names       *names
 	missing     int // names that were reported as missing
 	described   bool
 	description string
-	options     []any // nil where other values are valid too
+	options     []any // nil if other values are valid too
 }
 
 // names are the member names of a schema for an object.
@@ -62,7 +61,7 @@ func newReport(document *Document, value any, budget *budget) *report {
 	}
 }
 
-// addAll adds the error of the whole. It adds at least one problem or unknown parameter.
+// addAll adds the root error. It adds at least one problem or unknown parameter.
 func (r *report) addAll(err *jsonschema.ValidationError) {
 	r.add(err)
 	if r.budget.err != nil && len(r.problems)+len(r.unknown) == 0 {
@@ -131,7 +130,7 @@ func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	r.problems = append(r.problems, problem)
 }
 
-// listedIn returns the steps for writing what an error lists.
+// listedIn returns the steps for writing the values that an error lists.
 func listedIn(err *jsonschema.ValidationError) int {
 	if enum, is := err.ErrorKind.(*kind.Enum); is {
 		return len(enum.Want) / itemsPerStep
@@ -146,7 +145,8 @@ const (
 	stepsPerDescription = 20
 )
 
-// addMissing adds a problem for each name that an object lacks. because is the parameter that requires them, or empty.
+// addMissing adds a problem for each name that an object lacks. because is the parameter that requires them; it may be
+// empty.
 func (r *report) addMissing(location, names []string, because string) {
 	object := r.place(location)
 	for _, name := range names {
@@ -200,7 +200,7 @@ func (r *report) mergeUnknown(u UnknownParameter) {
 	}
 }
 
-// namesIn returns the names that the object at a location may have.
+// namesIn returns the names that members of the object at a location may have.
 func (r *report) namesIn(location []string) *names {
 	at := r.place(location)
 	if at.names == nil {
@@ -209,7 +209,7 @@ func (r *report) namesIn(location []string) *names {
 	return at.names
 }
 
-// place returns what the schema says about the value at a location.
+// place returns the place of the value at a location.
 func (r *report) place(location []string) *place {
 	key := strings.Join(location, "\x00")
 	if r.places[key] == nil {
@@ -219,7 +219,7 @@ func (r *report) place(location []string) *place {
 	return r.places[key]
 }
 
-// describe fills in the description and the values of the place.
+// describe fills in the description and the valid values of the place.
 func (p *place) describe() *place {
 	if !p.described {
 		p.described = true
@@ -229,7 +229,7 @@ func (p *place) describe() *place {
 	return p
 }
 
-// suggest finds the nearest names of the first unknown parameters: those that messages name.
+// suggest finds the nearest names for the first unknown parameters, which messages name.
 func (r *report) suggest(budget *budget) {
 	for i := range r.unknown[:min(len(r.unknown), words.MaxNamed)] {
 		if budget.spend(comparing(r.unknown[i].Known)) != nil {

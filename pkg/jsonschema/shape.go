@@ -17,13 +17,13 @@ const (
 	ShapeText                     // a string, of one line or several
 	ShapeNumber                   // its digits, as they are typed
 	ShapeBool                     // true or false
-	ShapeEnum                     // one of several values; of one for a const
+	ShapeEnum                     // one of several values, or one constant
 	ShapeObject                   // named fields, and rows of key and value
 	ShapeArray                    // rows
 	ShapeVariant                  // one of several shapes
 )
 
-// String names the kind as forms show it.
+// String returns the kind as forms show it.
 func (k ShapeKind) String() string {
 	return [...]string{"JSON", "text", "number", "boolean", "choice", "object", "array", "variant"}[k]
 }
@@ -43,22 +43,22 @@ type Shape struct {
 	Options []Option // of an enum
 
 	Properties   []Property // of an object, in the schema's order
-	Additional   *Node      // the schema of members that have no name here; may be nil
-	IsMap        bool       // it is for members with free names
-	Bare         bool       // it is a map only because it has no rules at all
+	Additional   *Node      // the schema of members without a name here; may be nil
+	IsMap        bool       // members may have any name
+	Bare         bool       // it is a map only because it has no rules
 	Items        *Node      // of an array; nil if anything is allowed
 	Tuple        []*Node    // the schemas of an array's elements by position; nil if all have the same
 	Alternatives []Alternative
 	// Unknown are names of types that JSON Schema does not have, if there are no others.
 	Unknown []string
 
-	aside   []*Node // the alternatives that only set conditions: what they name is offered
+	aside   []*Node // alternatives that only set conditions: their names are offered
 	whole   Parts   // the parts before any was merged
 	outline bool    // properties are left out
-	budget  int     // how many schemas may still be looked at
+	budget  int     // how many schemas may still be read
 }
 
-// Limits are the bounds of a value, as they are written; nil if there is none.
+// Limits are the bounds of a value as written; nil if there is none.
 type Limits struct {
 	Minimum, Above, Maximum, Below, Step *Node // of numbers; Above and Below exclude the bound
 	Shortest, Longest, Pattern           *Node // of strings
@@ -138,7 +138,7 @@ func (d *Document) Arguments() *Shape {
 		s = whole.loose()
 		s.Known = false
 	}
-	if !s.Known { // there may be more than can be seen
+	if !s.Known { // an unread schema may have more
 		s.IsMap, s.Bare = true, false
 	}
 	s.Nullable = false
@@ -203,7 +203,7 @@ func (a Applied) blank() *Shape {
 	return &Shape{Applied: a, whole: a.Parts, budget: maxLookedAt - len(a.Parts)}
 }
 
-// asJSON makes the value JSON, which may be null.
+// asJSON turns the value into JSON, which may be null.
 func (s *Shape) asJSON(why string) *Shape {
 	s.Kind, s.Why, s.Nullable = ShapeJSON, why, true
 	return s
@@ -212,7 +212,7 @@ func (s *Shape) asJSON(why string) *Shape {
 // LookedAt returns how many schemas were read for the shape.
 func (s *Shape) LookedAt() int { return maxLookedAt - s.budget }
 
-// look returns the schemas that a walk finds, while there is budget.
+// look returns the schemas that a walk finds within the budget.
 func (s *Shape) look(n *Node, walk func(*Node) Parts) Parts {
 	if s.budget < 0 {
 		return nil
@@ -256,7 +256,7 @@ func (s *Shape) plain() *Shape {
 	kinds := s.Parts.types()
 	untyped := kinds == AnyKind
 	if untyped {
-		if s.Unknown = s.Parts.unknownTypes(); len(s.Unknown) == 0 { // else keywords do not show what is meant
+		if s.Unknown = s.Parts.unknownTypes(); len(s.Unknown) == 0 { // otherwise keywords do not show what it means
 			kinds = s.Parts.impliedKinds()
 		}
 	}

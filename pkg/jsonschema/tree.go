@@ -8,20 +8,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The bounds of a Tree made by Document.Tree: subschemas, and levels of them. The rest is not read.
+// The bounds of a Tree made by Document.Tree: subschemas, and levels of them. Anything beyond is not read.
 const (
 	maxTreeNodes  = 20_000
 	maxTreeLevels = 1000
 )
 
-// Tree is a schema split into its subschemas, for questions about how it is written: which keywords it uses, in which
-// places, with which references. A Shape, which describes what a value may be, merges all of that. The tree
+// Tree is a schema split into its subschemas, for questions about its text: which keywords it uses, where, and with
+// which references. A Shape, which describes the values, merges all of that. The tree
 // distinguishes keywords from names: a property named "$ref" is not a reference.
 type Tree struct {
 	Document *Document
 	Root     *Subschema
 	All      []*Subschema // each once, parents first
-	Cut      bool         // a bound was reached: there are more subschemas than All
+	Cut      bool         // a bound was reached: there are further subschemas
 
 	byNode    map[*Node]*Subschema
 	maxNodes  int
@@ -43,15 +43,15 @@ type Subschema struct {
 	level  int
 }
 
-// RefKind says where a $ref leads.
+// RefKind is where a $ref leads.
 type RefKind int
 
 // The kinds.
 const (
 	refLocal    RefKind = iota // to a schema in the document
-	RefDangling                // into the document, where nothing is
+	RefDangling                // into the document, but to nothing
 	RefExternal                // to another document
-	refKnown                   // to a meta-schema that every validator has
+	refKnown                   // to a meta-schema that every validator includes
 )
 
 // Tree splits the document into its subschemas, within bounds, and follows their references. pointer is the place of
@@ -177,8 +177,8 @@ func (t *Tree) WithoutReferences(of []*Subschema) *Document {
 	return Parse(replaced(t.Root.Node, edits).Bytes())
 }
 
-// Pointer returns the JSON pointer from the schema's owner. It is made when needed: names may be long, and subschemas
-// many.
+// Pointer returns the JSON pointer from the schema's owner. It is built on demand: there may be many subschemas with
+// long names.
 func (s *Subschema) Pointer() string {
 	if s.Parent == nil {
 		return s.suffix
@@ -209,7 +209,7 @@ func (s *Subschema) IsDefinition() bool { return s.Keyword == "$defs" || s.Keywo
 // Reference returns the $ref, empty if there is none.
 func (s *Subschema) Reference() string { return s.Get("$ref").Text() }
 
-// PropertyPath names a property as in arguments: "options.mode", "items[].id".
+// PropertyPath returns the path of a property in arguments: "options.mode", "items[].id".
 func (s *Subschema) PropertyPath() string {
 	if s.Parent == nil {
 		return ""
@@ -256,13 +256,13 @@ func (n *Node) at(pointer string) *Node {
 // Dialect is a draft of JSON Schema.
 type Dialect string
 
-// The dialects that validators know.
+// The dialects that validators support.
 const (
 	Dialect2020    Dialect = "2020-12"
 	DialectUnknown Dialect = ""
 )
 
-// dialectOf names the dialect of a $schema.
+// dialectOf returns the dialect of a $schema.
 func dialectOf(uri string) Dialect {
 	uri = strings.TrimSuffix(uri, "#")
 	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")

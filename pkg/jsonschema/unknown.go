@@ -11,8 +11,8 @@ import (
 // comparing returns the steps for comparing a name with others.
 func comparing(known []string) int { return len(known) / 2 }
 
-// addUnknown reports every name in the arguments that the schema does not know, at any depth (VAL-2), until the budget
-// is used up.
+// addUnknown reports every name in the arguments that the schema lacks, at any depth (VAL-2), until the budget is used
+// up.
 func (r *report) addUnknown(budget *budget) {
 	walker := unknownWalker{report: r, shapes: make(map[*Node]*nameShape), budget: budget}
 	walker.visit(r.document.root, r.value, nil)
@@ -25,7 +25,7 @@ type unknownWalker struct {
 	budget *budget
 }
 
-// nameShape is what a schema knows about the names in an object.
+// nameShape is what a schema contains about the names in an object.
 type nameShape struct {
 	parts Parts
 	names *names
@@ -44,7 +44,7 @@ func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
 	return found
 }
 
-// shapeOf returns the shape of a schema. It keeps that of the root, which every call needs. A schema that was joined
+// shapeOf returns the shape of a schema. The root's is cached because every call needs it. A schema that was joined
 // from several has no document.
 func (d *Document) shapeOf(schema *Node) *nameShape {
 	if d == nil || schema != d.root {
@@ -95,7 +95,7 @@ func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 	}
 }
 
-// property returns what any branch says about a name.
+// property returns the schema of a name in any branch.
 func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 	if some := s.parts.named(name); len(some) > 0 {
 		return join("anyOf", some), true
@@ -103,8 +103,8 @@ func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 	return schema.Property(name)
 }
 
-// judge reports an unknown name. If a schema declares names and accepts others too, it only warns of likely
-// misspellings; if it declares none, never.
+// judge reports an unknown name. If a schema declares names and accepts others too, only likely
+// misspellings are reported; if it declares none, nothing is.
 func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
 	if !shape.plain || shape.names.set[name] || shape.parts.HasPattern(name) {
 		return

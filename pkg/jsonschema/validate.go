@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Reason is the way in which a value does not fit its schema.
+// Reason is why a value does not fit its schema.
 type Reason string
 
 // The reasons.
@@ -29,19 +29,20 @@ const (
 	ReasonUnknown   Reason = "unknown"   // a parameter outside the schema, under --strict
 	ReasonForbidden Reason = "forbidden" // a value or parameter that the schema excludes
 	ReasonChoice    Reason = "choice"    // no alternative fits, or more than one
-	ReasonSyntax    Reason = "syntax"    // text that is not the JSON it should be
+	ReasonSyntax    Reason = "syntax"    // text that is not the required JSON
 	ReasonConflict  Reason = "conflict"  // two values for one parameter
 )
 
-// MaxPath is the length in characters at which a path is cut in messages.
+// MaxPath is the maximum length of a path in messages, in characters.
 const MaxPath = 200
 
-// Problem is one way in which arguments do not fit a schema. Its texts from the
-// schema are the server's own, not made safe for a terminal.
+// Problem is one way in which arguments do not fit a schema. Its texts from the schema are the server's, and not safe
+// for a terminal.
 type Problem struct {
-	// Path leads to the value: "level", "options.mode", "items[2].name". It is empty for the arguments as a whole.
+	// Path is the path of the value: "level", "options.mode", "items[2].name". It is empty for the arguments as a
+	// whole.
 	Path string `json:"path"`
-	// Reason sorts the problem.
+	// Reason classifies the problem.
 	Reason Reason `json:"reason"`
 	// Expected describes what fits: "integer", "at least 0".
 	Expected string `json:"expected,omitempty"`
@@ -58,7 +59,7 @@ type Problem struct {
 	Location []string `json:"-"`
 }
 
-// Expect adds the values that a schema lists for the problem's place, and its description.
+// Expect adds the values that a schema lists for the value, and its description.
 func (p *Problem) Expect(schema *Node) {
 	p.Description = schema.Description()
 	if values, ok := schema.Options(); ok {
@@ -163,7 +164,7 @@ func (p Problem) about() string {
 // UnknownParameter is a parameter that the schema does not name (VAL-2). It is passed on: the server may accept more
 // than its schema declares.
 type UnknownParameter struct {
-	// Path leads to it, as in Problem.
+	// Path is its path, as in Problem.
 	Path string
 	// Near is the known name that was probably meant, or empty; set for the first twenty unknown parameters of a call.
 	Near string
@@ -176,7 +177,7 @@ type UnknownParameter struct {
 // String returns a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
 func (u UnknownParameter) String() string { return u.Problem().String() }
 
-// Problem returns the same as an error, for --strict.
+// Problem returns the parameter as a problem, for --strict.
 func (u UnknownParameter) Problem() Problem {
 	problem := Problem{Path: u.Path, Reason: ReasonUnknown, Options: u.Known}
 	const many = 12
@@ -191,10 +192,10 @@ func (u UnknownParameter) Problem() Problem {
 	return problem
 }
 
-// Remarks lists the parts of the schema that are not checked, one per line: patterns that no engine can read.
+// Remarks lists the parts of the schema that are not checked, one per line: patterns that no engine supports.
 func (s *Schema) Remarks() []string { return slices.Clone(s.remarks) }
 
-// Validate is Check for callers who treat a schema that cannot judge as one without problems.
+// Validate is Check for callers that accept everything if the schema cannot judge.
 func (s *Schema) Validate(ctx context.Context, arguments json.RawMessage) ([]Problem, []UnknownParameter) {
 	problems, unknown, _ := s.Check(ctx, arguments)
 	return problems, unknown
@@ -220,7 +221,7 @@ type Verdict struct {
 	Remarks []string
 }
 
-// Judge is Check with remarks on what it left to the server (VAL-3).
+// Judge is Check, with remarks on what is left to the server (VAL-3).
 func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict, error) {
 	return s.judge(unlimited(ctx), arguments)
 }
@@ -287,12 +288,12 @@ func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem
 	return report.sorted(), whole.ended()
 }
 
-// frames bounds the recursion of the validator: Go ends a program whose stack exceeds 1 GB, without recovery. One level
-// takes 2 kB.
+// frames bounds the recursion of the validator: Go ends a program whose stack exceeds 1 GB, and nothing can recover
+// that. One level takes 2 kB.
 const frames = 50_000
 
-// applyFairly runs the validator and returns the patterns that it gave up. They count as matching; below a "not" that
-// could refuse a valid value, so that a refusal only counts if it remains when they do not match.
+// applyFairly runs the validator and returns the patterns that it gave up on. They count as matching. Below a "not"
+// that could refuse a valid value, so a refusal only counts if it remains when they do not match.
 func (s *Schema) applyFairly(
 	whole *budget, value any,
 ) (failure *jsonschema.ValidationError, unmatched []string, err error) {
@@ -336,13 +337,13 @@ func (s *Schema) apply(whole *budget, value any) (failure *jsonschema.Validation
 	return failure, nil
 }
 
-// stepsFor returns the steps for one look at a value.
+// stepsFor returns the steps for reading a value once.
 func stepsFor(value any) int {
 	count, _ := measure(value)
 	return maxSteps + stepsPerValue*count
 }
 
-// measure counts the values in a value, and how deep they are nested.
+// measure counts the values in a value, and how deeply they are nested.
 func measure(value any) (count, depth int) {
 	count = 1
 	add := func(part any) {
