@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/state"
 )
 
-// Status is what is kept of a login.
+// Status describes a stored login.
 type Status struct {
 	Issuer    string    `json:"issuer"`
 	Grant     string    `json:"grant"`
@@ -22,7 +22,7 @@ type Status struct {
 	Scopes    []string  `json:"scopes,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
 	Renewable bool      `json:"renewable"`
-	// Keyring reports whether the tokens are in the system's keyring, and not in a file.
+	// Keyring reports whether the tokens are in the system keyring instead of a file.
 	Keyring bool `json:"keyring"`
 }
 
@@ -41,8 +41,8 @@ func (g *Grant) status() *Status {
 // ErrOpen reports that a server requires no login.
 var ErrOpen = errors.New("the server requires no login")
 
-// Login gets a new grant, even if one is stored, and stores it. The error is ErrOpen if the server neither refuses a
-// request nor says where to log in.
+// Login obtains and stores a new grant, even if one is stored. The error is ErrOpen if the server neither refuses a
+// request nor announces where to log in.
 func Login(ctx context.Context, base http.RoundTripper, options Options) (*Status, error) {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -51,11 +51,11 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	if options.Store == nil {
 		return nil, c.fail(ctx, nil, "set HOME or XDG_STATE_HOME", "there is no folder to store a login in")
 	}
-	asked, err := c.whatIsAsked(ctx)
+	asked, err := c.findChallenge(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// No login begins in a browser if its result cannot be stored.
+	// Do not start a login in a browser if its result cannot be stored.
 	if err := state.Writable(options.Store.dir); err != nil {
 		return nil, c.fail(ctx, nil, options.Store.fix(), "a login cannot be stored: %v", err)
 	}
@@ -90,9 +90,9 @@ func (c *client) try(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
-// whatIsAsked returns the server's challenge. Some servers accept every connection and refuse single tools: their
-// metadata says where to log in. The error is ErrOpen if there is neither.
-func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
+// findChallenge returns the server's challenge. Some servers accept every connection and refuse only some tools; then
+// the metadata announces where to log in. The error is ErrOpen if there is neither.
+func (c *client) findChallenge(ctx context.Context) (*challenge, error) {
 	status, asked, err := c.ping(ctx, nil)
 	if err != nil || asked != nil {
 		return asked, err
@@ -112,7 +112,7 @@ func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	return nil, ErrOpen
 }
 
-// Kept returns the status of the stored login of a server; nil if there is none.
+// Kept returns the status of a server's stored login; nil if there is none.
 func Kept(ctx context.Context, options Options) (*Status, error) {
 	c, err := newClient(nil, options)
 	if err != nil {
@@ -124,7 +124,7 @@ func Kept(ctx context.Context, options Options) (*Status, error) {
 	return c.kept(ctx)
 }
 
-// checkConfig says what is wrong with the files of the config, before they are needed.
+// checkConfig reports problems with files of the config before they are needed.
 func (t *tokens) checkConfig() error {
 	if t.options.Auth.Signs() {
 		if _, err := t.privateKey(); err != nil {
@@ -184,7 +184,7 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 }
 
 // Logout ends the logins of a server: it revokes them at the authorization server if possible (RFC 7009), and removes
-// what is stored. It returns how many there were.
+// the stored tokens. It returns the number of logins.
 func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, error) {
 	c, err := newClient(base, options)
 	if err != nil {

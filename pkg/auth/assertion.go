@@ -25,19 +25,19 @@ import (
 	"toolx/pkg/state"
 )
 
-// assertionType says that what a client shows is a signed token (RFC 7523 2.2).
+// assertionType is the type of a client's credential that is a signed token (RFC 7523 2.2).
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// assertionTime is how long an assertion holds: it is sent at once, and clocks differ.
+// assertionTime is how long an assertion is valid: it is sent immediately, but clocks differ.
 const assertionTime = time.Minute
 
-// signs reports whether the client of a grant shows who it is by a key of the config.
+// signs reports whether the client of a grant authenticates with a key from the config.
 func (t *tokens) signs(grant *Grant) bool {
 	return t.options.Auth.Signs() && t.options.Auth.ClientID == grant.ClientID
 }
 
-// assert adds to a form of an authorization server's endpoint what shows who the client is (private_key_jwt: OpenID
-// Connect Core 9, RFC 7523 3). Each is for one use. The error is an *Error of kind usage: the key is of no use.
+// assert adds the client's signed credential to a form for an authorization server (private_key_jwt: OpenID Connect
+// Core 9, RFC 7523 3). Each is for one use. The error is an *Error of kind usage: the key cannot be used.
 func (t *tokens) assert(grant *Grant, form url.Values) error {
 	key, err := t.privateKey()
 	if err != nil {
@@ -48,8 +48,8 @@ func (t *tokens) assert(grant *Grant, form url.Values) error {
 		return t.misconfigured("the authorization server %s %v", grant.Issuer, err)
 	}
 	now := time.Now()
-	// The audience is one text and not a list: with the issuer alone in it, no other authorization server can make use
-	// of the assertion.
+	// The audience is one text, not a list: with only the issuer in it, no other authorization server can use the
+	// assertion.
 	token := jwt.NewWithClaims(method, jwt.MapClaims{
 		"iss": grant.ClientID, "sub": grant.ClientID,
 		"aud": cmp.Or(t.options.Auth.AssertionAudience, grant.Issuer),
@@ -68,7 +68,7 @@ func (t *tokens) assert(grant *Grant, form url.Values) error {
 	return nil
 }
 
-// privateKey reads the key of the config. The error is an *Error of kind usage, which quotes nothing of it.
+// privateKey reads the key of the config. The error is an *Error of kind usage, which does not quote it.
 func (t *tokens) privateKey() (crypto.Signer, error) {
 	auth := t.options.Auth
 	text, place := []byte(auth.PrivateKey), "auth.privateKey"
@@ -86,8 +86,8 @@ func (t *tokens) privateKey() (crypto.Signer, error) {
 	return key, nil
 }
 
-// identityToken returns the token by which the machine vouches for toolx. The error is an *Error of kind usage, which
-// quotes nothing of it.
+// identityToken returns the token with which the machine vouches for toolx. The error is an *Error of kind usage, which
+// does not quote it.
 func (t *tokens) identityToken() (string, error) {
 	auth := t.options.Auth
 	if auth.IdentityTokenFile == "" {
@@ -105,10 +105,10 @@ func (t *tokens) identityToken() (string, error) {
 	return token, nil
 }
 
-// maxSecret is how many bytes a file with a key or a token may have.
+// maxSecret limits the size of a file with a key or a token, in bytes.
 const maxSecret = 1 << 20
 
-// readSecret reads a file of the config; what says what it holds.
+// readSecret reads a file that the config names; what describes its content.
 func (t *tokens) readSecret(what, path string) ([]byte, error) {
 	text, err := state.Read(path, maxSecret)
 	var file *fs.PathError
@@ -116,7 +116,7 @@ func (t *tokens) readSecret(what, path string) ([]byte, error) {
 		err = file.Err // the message has the path already
 	}
 	if err != nil {
-		// A path such as …/token before a colon would pass for a secret's name.
+		// A path such as …/token before a colon would be mistaken for the name of a secret.
 		return nil, t.misconfigured("its %s %s cannot be read: %v", what, path, err)
 	}
 	return text, nil
@@ -162,9 +162,8 @@ func parseBlock(block *pem.Block) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// signingMethod returns how to sign with a key: in the first of the ways which its kind has (RFC 7518 3.1, RFC 8037
-// 3.1) that the authorization server takes; any will do where it names none. The error is for what follows the server's
-// name.
+// signingMethod returns how to sign with a key: the first method of its type (RFC 7518 3.1, RFC 8037 3.1) that the
+// authorization server accepts, or any if the server lists none. The error's text follows the server's name.
 func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error) {
 	var ways []string
 	switch key := key.(type) {
@@ -187,9 +186,9 @@ func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error)
 		strings.Join(taken, ", "), cmp.Or(strings.Join(ways, ", "), "none that are known"))
 }
 
-// vouchedBy lets the identity provider of the config make of an identity token one that is for the authorization server
-// of grant alone (RFC 8693, MCP's extension for enterprise-managed authorization). So the enterprise decides who may
-// use which server.
+// vouchedBy lets the identity provider of the config exchange an identity token for one that is only for the
+// authorization server of grant (RFC 8693, MCP's extension for enterprise-managed authorization). So the enterprise
+// decides who may use which server.
 //
 // The error is an *Error, or ctx's; either way the authorization server was not asked.
 func (t *tokens) vouchedBy(ctx context.Context, grant *Grant, identity string) (string, error) {
@@ -223,8 +222,8 @@ func (t *tokens) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 	return got.AccessToken, nil
 }
 
-// providerEndpoint finds where an identity provider gives tokens. Its metadata is not that of an authorization server
-// for MCP: it need not know PKCE.
+// providerEndpoint finds the token endpoint of an identity provider. Unlike an authorization server for MCP, it need
+// not support PKCE.
 func (d *discovery) providerEndpoint(ctx context.Context, issuer string) (string, error) {
 	var wrong error
 	for _, place := range serverMetadataPlaces(issuer) {
@@ -239,7 +238,7 @@ func (d *discovery) providerEndpoint(ctx context.Context, issuer string) (string
 		switch {
 		case err != nil:
 			wrong = err
-		case missing != "": // it may be in another place
+		case missing != "": // the next place may have it
 		case !sameIssuer(read.Issuer, issuer):
 			wrong = fmt.Errorf("its metadata belongs to another issuer, %q", read.Issuer)
 		default:

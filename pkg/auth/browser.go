@@ -16,13 +16,13 @@ import (
 	"toolx/pkg/config"
 )
 
-// browserTime is how long a browser has to fail. What opens addresses for a desktop ends at once, whether it could or
-// not; a browser itself runs on.
+// browserTime is how long a browser has to fail. A desktop's opener exits immediately, with or without success; a
+// browser keeps running.
 const browserTime = 3 * time.Second
 
-// OpenBrowser starts the user's browser at an address: the program of $BROWSER, else the system's. It waits until that
-// program has ended, for a few seconds and while ctx lasts; one that runs on is taken to have opened the page. An error
-// means that there is none to start, or that it failed.
+// OpenBrowser opens an address in the user's browser: the program of $BROWSER, otherwise the system's. It waits a few
+// seconds for the program to exit, unless ctx ends; if it keeps running, the page counts as open. An error means that
+// there is no program, or that it failed.
 func OpenBrowser(ctx context.Context, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {

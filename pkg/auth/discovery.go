@@ -17,10 +17,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// maxMetadata is the size in bytes of the largest metadata document that is read.
+// maxMetadata limits the size of a metadata document, in bytes.
 const maxMetadata = 1 << 20
 
-// maxRedirects is how many redirects a metadata document may be behind.
+// maxRedirects limits the redirects to a metadata document.
 const maxRedirects = 5
 
 var errRedirect = errors.New("redirect to an address that is not trusted")
@@ -29,7 +29,7 @@ var errRedirect = errors.New("redirect to an address that is not trusted")
 type site struct {
 	// resource is the server's identifier, sent with every request for a token (RFC 8707).
 	resource string
-	// scopes are those that the resource has.
+	// scopes are the scopes of the resource.
 	scopes []string
 	server *oauthex.AuthServerMeta
 	// key is the key to bind the token to; empty if the resource does not require one.
@@ -81,8 +81,8 @@ func (d *discovery) discover(ctx context.Context, asked *challenge) (*site, erro
 	return found, nil
 }
 
-// chooseIssuer returns the authorization server to go to: that of the config, which must be among those of the
-// resource, else their first.
+// chooseIssuer returns the authorization server to use: the config's, which the resource must list, otherwise the first
+// in the list.
 func (d *discovery) chooseIssuer(ctx context.Context, offered []string) (string, error) {
 	if len(offered) == 0 {
 		return "", d.fail(ctx, nil, "", "its metadata names no authorization server")
@@ -100,12 +100,12 @@ func (d *discovery) chooseIssuer(ctx context.Context, offered []string) (string,
 		"it sends logins to %s, and the config trusts only %s", strings.Join(offered, ", "), wanted)
 }
 
-// sameIssuer compares issuers except for a slash at their end, which many leave out in one of two places.
+// sameIssuer compares issuers without a slash at the end, which many omit in one of two places.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
-// ones (RFC 9728 3.1). It is nil if there is none. A wrong document is an error: ignoring it could
-// hand a login to an attacker who broke it.
+// resourceMetadata reads the protected resource's metadata: at the address of the challenge, otherwise at the
+// well-known ones (RFC 9728 3.1). It is nil if there is none. A wrong document is an error: ignoring it could hand a
+// login to an attacker who broke it.
 func (d *discovery) resourceMetadata(
 	ctx context.Context, asked *challenge,
 ) (*oauthex.ProtectedResourceMetadata, error) {
@@ -125,8 +125,7 @@ func (d *discovery) resourceMetadata(
 	return nil, nil
 }
 
-// resourceMetadataPlaces returns the well-known addresses of the server's metadata, that of its path before that of its
-// host.
+// resourceMetadataPlaces returns the well-known addresses of the server's metadata: for its path, then for its host.
 func (d *discovery) resourceMetadataPlaces() []string {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	host := origin(d.address)
@@ -171,7 +170,7 @@ func (d *discovery) covers(resource string) bool {
 // serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3, OpenID Connect Discovery 4). It
 // is nil if no place has it.
 func (d *discovery) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
-	// oauthex says what went wrong as text only: what the network did is kept here.
+	// oauthex reports errors only as text, so the network's error is kept here.
 	network := &lastError{base: d.outward}
 	reader := d.metadataClient()
 	reader.Transport = network
@@ -182,7 +181,7 @@ func (d *discovery) serverMetadata(ctx context.Context, issuer string) (*oauthex
 			return read, d.checkEndpoints(ctx, issuer, read)
 		}
 		if wrong == nil {
-			wrong = err // some hosts answer any path with a page: the next place may have it
+			wrong = err // some hosts respond to any path with a page; the next place may have it
 		}
 	}
 	switch {
@@ -195,7 +194,7 @@ func (d *discovery) serverMetadata(ctx context.Context, issuer string) (*oauthex
 	return nil, nil
 }
 
-// checkEndpoints refuses metadata that sends codes and secrets to where they are not safe.
+// checkEndpoints refuses metadata that sends codes and secrets to unsafe addresses.
 func (d *discovery) checkEndpoints(ctx context.Context, issuer string, read *oauthex.AuthServerMeta) error {
 	for _, endpoint := range []string{
 		read.AuthorizationEndpoint, read.TokenEndpoint, read.RegistrationEndpoint, read.RevocationEndpoint,
@@ -240,7 +239,7 @@ func serverMetadataPlaces(issuer string) []string {
 	return places
 }
 
-// getJSON reads a document into to. If the server has none, missing says what it answered instead.
+// getJSON reads a document into to. If the server has none, missing describes its response.
 func (d *discovery) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -280,7 +279,7 @@ func metadataReason(err error) string {
 	return err.Error()
 }
 
-// metadataClient reads metadata: it follows redirects to addresses that are trusted.
+// metadataClient reads metadata. It only follows redirects to trusted addresses.
 func (d *discovery) metadataClient() *http.Client {
 	return &http.Client{
 		Transport: d.outward,
@@ -294,8 +293,8 @@ func (d *discovery) metadataClient() *http.Client {
 	}
 }
 
-// trusted refuses an address that a server may not send toolx to: one without TLS, and one inside of the user's own
-// machine or network, unless the server is there itself.
+// trusted refuses addresses to which a server must not send toolx: without TLS, or on the user's machine or network,
+// unless the server itself is there.
 func (d *discovery) trusted(address string) error {
 	parsed, err := url.Parse(address)
 	switch {
@@ -330,7 +329,7 @@ func private(address *url.URL) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 }
 
-// origin is scheme, host and port, the port left out where it is the scheme's own.
+// origin returns scheme, host and port; without the port if it is the scheme's default.
 func origin(address *url.URL) string {
 	scheme, host, port := strings.ToLower(address.Scheme), strings.ToLower(address.Hostname()), address.Port()
 	if slices.Contains([]string{"https:443", "http:80"}, scheme+":"+port) {
@@ -352,17 +351,17 @@ type challenge struct {
 	metadata string
 	// scopes are those that the request needs.
 	scopes []string
-	// stepUp reports whether the token is good and its scopes are not enough (RFC 6750 3.1).
+	// stepUp reports whether the token is valid but its scopes are insufficient (RFC 6750 3.1).
 	stepUp bool
-	// bound reports whether the server takes only tokens that are bound to a key (RFC 9449 7.1).
+	// bound reports whether the server only accepts tokens that are bound to a key (RFC 9449 7.1).
 	bound bool
-	// bare reports whether the server did not say how to get access.
+	// bare reports whether the challenge does not say how to get access.
 	bare bool
-	// said is the server's own reason; empty if it gave none (RFC 6750 3).
+	// said is the server's reason; empty if it gave none (RFC 6750 3).
 	said string
 }
 
-// because returns a problem with the server's own reason after it, where it gave one.
+// because returns a problem, followed by the server's reason if it gave one.
 func (a *challenge) because(problem string) string {
 	if a.said == "" {
 		return problem
@@ -370,14 +369,14 @@ func (a *challenge) because(problem string) string {
 	return problem + ": " + a.said
 }
 
-// readChallenge reads a response. It is nil if the response is no refusal, or one that a token does not help against.
+// readChallenge reads the challenge in a response; nil if it is not a refusal, or one that no token would change.
 func readChallenge(resp *http.Response) *challenge {
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return nil
 	}
 	offered, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
-		offered = nil // nothing that can be read was said
+		offered = nil // the header is unreadable
 	}
 	asked := &challenge{bare: len(offered) == 0}
 	at := slices.IndexFunc(offered, func(c oauthex.Challenge) bool { return c.Scheme == "bearer" })
@@ -418,5 +417,5 @@ func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(scope string) bool { return slices.Contains(others, scope) })
 }
 
-// quoted is scopes as messages name them.
+// quoted returns scopes as messages show them.
 func quoted(scopes []string) string { return "'" + strings.Join(scopes, " ") + "'" }

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A token can be bound to a key (DPoP, RFC 9449), so that a stolen token is useless: each request must be signed as
-// well. toolx does so if the server asks for it, with a key for each grant.
+// A token can be bound to a key (DPoP, RFC 9449): each request must then also be signed, so that a stolen token is
+// useless. toolx does this if the server requires it, with a key for each grant.
 
-// nonceHeader is how both servers tell a value that the next proof must have.
+// nonceHeader is the header in which both servers send the nonce for the next proof.
 const nonceHeader = "DPoP-Nonce"
 
 // bindingKey makes the key for a grant, in the form that a Store keeps.
@@ -53,8 +53,8 @@ func readBindingKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// prove adds the proof that the sender of req has the key (RFC 9449 4.2). token is what the request uses, empty at a
-// token endpoint; nonce is what the server wants in it, if anything.
+// prove adds the proof that the sender of req has the key (RFC 9449 4.2). token is the request's token, empty at a
+// token endpoint; nonce is the one that the server requires, if any.
 func prove(req *http.Request, keyText, token, nonce string) error {
 	key, err := readBindingKey(keyText)
 	if err != nil {
@@ -88,14 +88,14 @@ func prove(req *http.Request, keyText, token, nonce string) error {
 	return nil
 }
 
-// target returns the address that a proof is for: without query and fragment.
+// target returns the address in a proof: without query and fragment.
 func target(address *url.URL) string {
 	plain := *address
 	plain.RawQuery, plain.Fragment, plain.RawFragment, plain.User, plain.ForceQuery = "", "", "", nil, false
 	return plain.String()
 }
 
-// prover proves the requests to a token endpoint.
+// prover adds proofs to requests to a token endpoint.
 type prover struct {
 	base  http.RoundTripper
 	key   string
@@ -111,8 +111,8 @@ func (p *prover) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.base.RoundTrip(req)
 }
 
-// wantedNonce returns what a token endpoint wants the proof to have, which it refuses for the lack of it (RFC 9449 8);
-// empty if that is not why.
+// wantedNonce returns the nonce that a token endpoint requires, if it refused a proof without it (RFC 9449 8);
+// otherwise empty.
 func wantedNonce(err error) string {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.ErrorCode != "use_dpop_nonce" || refused.Response == nil {
@@ -121,7 +121,7 @@ func wantedNonce(err error) string {
 	return refused.Response.Header.Get(nonceHeader)
 }
 
-// sendBound sends a request with a token that is bound to a key, once more where the server wants another nonce (RFC
+// sendBound sends a request with a token that is bound to a key, and again if the server requires another nonce (RFC
 // 9449 9).
 func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Response, error) {
 	for again := false; ; again = true {
@@ -144,7 +144,7 @@ func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Res
 	}
 }
 
-// wantsNonce reports whether a server refuses a request only for the nonce of its proof.
+// wantsNonce reports whether a server refuses a request only because of the nonce in its proof.
 func wantsNonce(resp *http.Response) bool {
 	if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get(nonceHeader) == "" {
 		return false

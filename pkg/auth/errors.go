@@ -19,20 +19,20 @@ type Error struct {
 	Server string
 	// Problem is what happened, without the server's name.
 	Problem string
-	// Fix is what to type next; it may be empty.
+	// Fix is the next step, usually a command; it may be empty.
 	Fix string
 	// Unreached reports whether an authorization server could not be reached: nothing was refused.
 	Unreached bool
 	// Misconfigured reports whether the config has an unusable value.
 	Misconfigured bool
-	// Cause is what led to it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("server '%s': %s", e.Server, e.Problem) }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Hint returns what to type next.
+// Hint returns the next step.
 func (e *Error) Hint() string { return e.Fix }
 
 // Kind implements the interface that fault.KindOf looks for.
@@ -58,8 +58,8 @@ func (e *interruptedError) Unwrap() error { return e.cause }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *interruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
-// interrupted returns the error of a user who gave up; nil if something else ended ctx, or nothing did. what names what
-// was given up.
+// interrupted returns the error for an interruption by the user; nil if ctx has not ended, or for another reason. what
+// is the interrupted action.
 func (s *settings) interrupted(ctx context.Context, what string) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, context.Canceled) {
@@ -68,8 +68,8 @@ func (s *settings) interrupted(ctx context.Context, what string) error {
 	return &interruptedError{text: fmt.Sprintf("server '%s': %s was interrupted", s.options.Server, what), cause: cause}
 }
 
-// fail makes an Error of this client's server. A context that has ended is passed on as such: then the user gave up, or
-// a clock ran out.
+// fail makes an Error of this client's server. If ctx has ended, the error says so: the user interrupted it, or a
+// timeout expired.
 func (s *settings) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
 	if given := s.interrupted(ctx, "authorization"); given != nil {
@@ -87,14 +87,14 @@ func (s *settings) fail(ctx context.Context, cause error, fix, format string, ar
 	}
 }
 
-// unreached reports whether err is the network's. An address that cannot be read is no matter of the network, although
-// url.Parse has the same error for it.
+// unreached reports whether err is a network error. A malformed address is not one, although url.Parse has the same
+// type of error for it.
 func unreached(err error) bool {
 	var network *url.Error
 	return errors.As(err, &network) && network.Op != "parse" && !errors.Is(err, errRedirect)
 }
 
-// misconfigured returns the error of a key or a token in the config that cannot be used.
+// misconfigured returns the error for an unusable key or token in the config.
 func (s *settings) misconfigured(format string, args ...any) error {
 	return &Error{
 		Server: s.options.Server, Problem: fmt.Sprintf(format, args...),
@@ -102,11 +102,11 @@ func (s *settings) misconfigured(format string, args ...any) error {
 	}
 }
 
-// noToken returns the error of an authorization server that gave no token.
+// noToken returns the error for an authorization server that issued no token.
 func (s *settings) noToken(ctx context.Context, issuer string, err error, fix string) error {
 	var own *Error
 	if errors.As(err, &own) {
-		return own // it was not asked
+		return own // the server was not asked
 	}
 	// "token: …" would be hidden as a secret.
 	return s.fail(ctx, err, fix, "the authorization server %s issued no token, reason: %s", issuer, reason(err))
@@ -138,8 +138,8 @@ func (s *settings) loginRefused(why string) error {
 // ownToken is the fix if a login cannot help.
 const ownToken = "pass a token: -H 'Authorization: Bearer …', or headers: in the config"
 
-// reason says what an endpoint of an authorization server answered, in the words of RFC 6749 5.2 where it used them.
-// The answer's body is never quoted: it may hold what was sent.
+// reason describes the error response of an authorization server, with the members of RFC 6749 5.2 if it has them. It
+// never quotes the body, which may contain what was sent.
 func reason(err error) string {
 	var refused *oauth2.RetrieveError
 	var network *url.Error
@@ -154,7 +154,7 @@ func reason(err error) string {
 	case errors.As(err, &network):
 		return network.Err.Error()
 	}
-	// What follows the first colon can be the body.
+	// The body may follow the first colon.
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "oauth2: "), ": ")
 	return text
 }
@@ -167,7 +167,7 @@ func worded(code, description string) string {
 	return code + " (" + description + ")"
 }
 
-// ended reports whether the authorization server has refused for good what a token is renewed with.
+// ended reports whether the authorization server permanently refuses to renew a token.
 func ended(err error) bool {
 	var refused *oauth2.RetrieveError
 	return errors.As(err, &refused) && slices.Contains([]string{

@@ -1127,7 +1127,7 @@ func TestSilence(t *testing.T) {
 		t.Errorf("a silent authorization server: %v (%s)", err, fault.KindOf(err))
 	}
 	c.options.URL = silent.URL
-	if _, err := c.whatIsAsked(t.Context()); fault.KindOf(err) != fault.KindConnect ||
+	if _, err := c.findChallenge(t.Context()); fault.KindOf(err) != fault.KindConnect ||
 		!strings.Contains(err.Error(), "no response within 400ms") {
 		t.Errorf("a silent server: %v (%s)", err, fault.KindOf(err))
 	}

@@ -12,13 +12,13 @@ import (
 	"toolx/pkg/config"
 )
 
-// Fault is something wrong with the documents by which clients find out where and how to log in to a server.
+// Fault is a problem with the documents in which clients read where and how to log in to a server.
 type Fault struct {
-	// URL is the document's address: the first of its places, where it has none.
+	// URL is the document's address, or the first possible one if there is no document.
 	URL string
-	// Field is the member of the document, empty if the document as a whole is meant.
+	// Field is the member of the document; empty for the document as a whole.
 	Field string
-	// Problem is what is wrong, in words that may quote what the document says.
+	// Problem describes the problem, and may quote the document.
 	Problem string
 	// Unsaid reports whether there is no document and no reference to one: a server whose tokens are issued by hand
 	// needs none.
@@ -31,16 +31,16 @@ type Fault struct {
 // inspectTime is how long each document may take.
 const inspectTime = 3 * time.Second
 
-// maxInspected is how many authorization servers of one resource are looked at.
+// maxInspected limits the authorization servers of one resource that are inspected.
 const maxInspected = 4
 
 // Inspect reads the metadata of a server that has refused a request, as a client without a token does, and returns all
-// that is wrong with it: the protected resource's document (RFC 9728), and that of each authorization server that it
-// names, in either form (RFC 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header is
-// that of the refusal. Nothing is sent but requests for these documents.
+// problems: with the protected resource's document (RFC 9728), and with the document of each authorization server that
+// it names, in either form (RFC 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header
+// is that of the refusal. It only requests these documents.
 //
-// It returns nil if nothing is wrong, where the server asks for another way to log in than a bearer token, and where
-// ctx ends before all is read.
+// It returns nil if there are no problems, if the server requires another kind of login than a bearer token, and if ctx
+// ends first.
 func Inspect(ctx context.Context, base http.RoundTripper, options Options, header http.Header) []Fault {
 	asked := readChallenge(&http.Response{StatusCode: http.StatusUnauthorized, Header: header})
 	c, err := newClient(base, options)
@@ -56,7 +56,7 @@ func Inspect(ctx context.Context, base http.RoundTripper, options Options, heade
 	return i.faults
 }
 
-// inspection is a look at documents, and what was found.
+// inspection reads documents and collects faults.
 type inspection struct {
 	*discovery
 	faults []Fault
@@ -66,7 +66,7 @@ func (i *inspection) found(url, field, format string, args ...any) {
 	i.faults = append(i.faults, Fault{URL: url, Field: field, Problem: fmt.Sprintf(format, args...)})
 }
 
-// all looks at the documents in the order in which a client reads them.
+// all checks the documents in the order in which a client reads them.
 func (i *inspection) all(ctx context.Context, asked *challenge) {
 	place, resource, missing := i.resourceDocument(ctx, asked)
 	if resource == nil {
@@ -75,17 +75,17 @@ func (i *inspection) all(ctx context.Context, asked *challenge) {
 	}
 	i.resourceFields(place, resource)
 	for _, issuer := range issuersIn(resource) {
-		if i.trusted(issuer) == nil { // else a fault already
+		if i.trusted(issuer) == nil { // otherwise already a fault
 			i.issuer(ctx, issuer)
 		}
 	}
 }
 
-// document is a document as it was read: a field of a wrong type must not hide others.
+// document is a document with undecoded members: one with a wrong type must not hide others.
 type document map[string]json.RawMessage
 
-// resourceDocument reads the resource's document. One that the server itself names must be there; where it is not, the
-// well-known places may still have it.
+// resourceDocument reads the resource's document. If the server names one, it must exist; if it does not, the
+// well-known addresses may still have it.
 func (i *inspection) resourceDocument(
 	ctx context.Context, asked *challenge,
 ) (place string, read document, missing string) {
@@ -99,14 +99,13 @@ func (i *inspection) resourceDocument(
 	return i.first(ctx, i.resourceMetadataPlaces())
 }
 
-// withoutResource looks at a server without a document of its own: until revision 2025-03-26 it was its own
-// authorization server.
+// withoutResource checks a server without a document: until revision 2025-03-26 it was its own authorization server.
 func (i *inspection) withoutResource(ctx context.Context, asked *challenge, place, missing string) {
 	own := origin(i.address)
 	at, server, _ := i.first(ctx, serverMetadataPlaces(own))
 	switch {
 	case server != nil:
-		if asked.metadata == "" { // else that it is not there has been said
+		if asked.metadata == "" { // otherwise its absence is already a fault
 			i.found(place, "", "there is none (%s), and clients of 2025-06-18 or later start there", missing)
 		}
 		i.issuerFields(own, at, server)
@@ -115,7 +114,7 @@ func (i *inspection) withoutResource(ctx context.Context, asked *challenge, plac
 	}
 }
 
-// resourceFields looks at the resource's document (RFC 9728 2 and 3.3).
+// resourceFields checks the resource's document (RFC 9728 2 and 3.3).
 func (i *inspection) resourceFields(place string, read document) {
 	switch resource, ok := textIn(read, "resource"); {
 	case !ok:
@@ -134,13 +133,13 @@ func (i *inspection) resourceFields(place string, read document) {
 	}
 }
 
-// issuersIn returns the authorization servers that a resource's document names, the first of them.
+// issuersIn returns the first authorization servers that a resource's document names.
 func issuersIn(read document) []string {
 	issuers, _ := listIn(read, "authorization_servers")
 	return issuers[:min(len(issuers), maxInspected)]
 }
 
-// issuer looks at the document of an authorization server.
+// issuer checks the document of an authorization server.
 func (i *inspection) issuer(ctx context.Context, issuer string) {
 	place, read, missing := i.first(ctx, serverMetadataPlaces(issuer))
 	if read == nil {
@@ -150,8 +149,8 @@ func (i *inspection) issuer(ctx context.Context, issuer string) {
 	i.issuerFields(issuer, place, read)
 }
 
-// issuerFields looks at what every client needs of an authorization server (RFC 8414 2 and 3.3; MCP wants PKCE with
-// S256, and that it is said).
+// issuerFields checks what every client needs from an authorization server (RFC 8414 2 and 3.3; MCP requires PKCE with
+// S256, and that the document says so).
 func (i *inspection) issuerFields(issuer, place string, read document) {
 	switch said, ok := textIn(read, "issuer"); {
 	case !ok:
@@ -190,8 +189,8 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 	}
 }
 
-// registration looks at how clients become known (MCP 2025-11-25, Client Registration Approaches): a client that has no
-// id, as most, takes one of these two ways.
+// registration checks how clients can register (MCP 2025-11-25, Client Registration Approaches): most clients have no
+// id and need one of these two ways.
 func (i *inspection) registration(place string, read document) {
 	var documents bool
 	_ = json.Unmarshal(read["client_id_metadata_document_supported"], &documents) // else false
@@ -206,8 +205,8 @@ func (i *inspection) registration(place string, read document) {
 	})
 }
 
-// first reads a document at the first of its places that has it. If none has, place is the first of them, and missing
-// says what each answered.
+// first reads a document at the first of its addresses that has it. If none does, place is the first one, and missing
+// describes all responses.
 func (i *inspection) first(ctx context.Context, places []string) (place string, read document, missing string) {
 	var answers []string
 	for _, place := range places {
@@ -226,7 +225,7 @@ func (i *inspection) first(ctx context.Context, places []string) (place string, 
 	return places[0], nil, strings.Join(answers, "; ")
 }
 
-// read reads one document; if there is none, missing says why.
+// read reads one document; if there is none, missing is the reason.
 func (i *inspection) read(ctx context.Context, place string) (read document, missing string) {
 	if err := i.trusted(place); err != nil {
 		return nil, err.Error()
@@ -241,12 +240,12 @@ func (i *inspection) read(ctx context.Context, place string) (read document, mis
 	return read, missing
 }
 
-// textIn returns a member that is a text and not empty.
+// textIn returns a member that is a non-empty string.
 func textIn(read document, name string) (text string, ok bool) {
 	return text, json.Unmarshal(read[name], &text) == nil && text != ""
 }
 
-// listIn returns a member that is a list of texts.
+// listIn returns a member that is a list of strings.
 func listIn(read document, name string) (list []string, ok bool) {
 	return list, json.Unmarshal(read[name], &list) == nil && list != nil
 }

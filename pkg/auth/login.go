@@ -18,10 +18,10 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// answer is what an authorization server sends the browser back with (RFC 6749 4.1.2).
+// answer is the response that an authorization server sends through the browser (RFC 6749 4.1.2).
 type answer struct {
 	code, state, issuer string
-	// failure and description are there instead of a code.
+	// failure and description replace the code if the login failed.
 	failure, description string
 }
 
@@ -36,13 +36,13 @@ func (a answer) has(state string) bool {
 	return subtle.ConstantTimeCompare([]byte(a.state), []byte(state)) == 1
 }
 
-// login is a login by a person, in a browser.
+// login is a login by a user in a browser.
 type login struct {
 	*settings
 	tokens *tokens
 }
 
-// run lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
+// run lets the user log in in a browser (authorization code with PKCE, OAuth 2.1 4.1).
 func (l *login) run(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	// With a plain challenge, anyone who saw the authorization request can redeem the code.
 	if methods := found.server.CodeChallengeMethodsSupported; !found.guessed && !slices.Contains(methods, "S256") {
@@ -81,7 +81,7 @@ func (l *login) run(ctx context.Context, found *site, scopes []string) (*Grant, 
 	return grant, nil
 }
 
-// ask sends a person to the authorization server and waits for what comes back: to the callback, or by hand.
+// ask sends the user to the authorization server and waits for the response, through the callback or pasted.
 func (l *login) ask(ctx context.Context, back *callback, address string) (answer, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.options.LoginTime)
 	defer cancel()
@@ -110,13 +110,13 @@ func (l *login) ask(ctx context.Context, back *callback, address string) (answer
 	}
 }
 
-// pasted is an answer that came by hand.
+// pasted is a response that the user pasted.
 type pasted struct {
 	answer
 	err error
 }
 
-// pasted waits for an answer by hand, with the state of this login; without Paste none comes.
+// pasted waits for a pasted response with the state of this login; without Paste there is none.
 func (l *login) pasted(ctx context.Context, state string) <-chan pasted {
 	if l.options.Paste == nil {
 		return nil
@@ -124,18 +124,18 @@ func (l *login) pasted(ctx context.Context, state string) <-chan pasted {
 	answers := make(chan pasted, 1)
 	go func() {
 		got, err := l.askPaste(ctx, state)
-		if ctx.Err() == nil { // else the browser was faster
+		if ctx.Err() == nil { // otherwise the browser was faster
 			answers <- pasted{got, err}
 		}
 	}()
 	return answers
 }
 
-// maxPastes is how often the user is asked for the address. After giving up at the first wrong one, the next, with its
-// code, would go to the shell and its history.
+// maxPastes limits how often the user is asked for the address. If toolx gave up after a wrong one, the user would
+// paste the next, with its code, into the shell and its history.
 const maxPastes = 5
 
-// askPaste asks until what is pasted is an answer to this login.
+// askPaste asks until the pasted text is a response to this login.
 func (l *login) askPaste(ctx context.Context, state string) (answer, error) {
 	var wrong error
 	for range maxPastes {
@@ -151,7 +151,7 @@ func (l *login) askPaste(ctx context.Context, state string) (answer, error) {
 	return answer{}, wrong
 }
 
-// readPasted takes the address that a browser ended at, or its query alone. The error does not quote it.
+// readPasted reads the address that a browser ended at, or only its query. The error does not quote it.
 func readPasted(text, state string) (answer, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -174,7 +174,7 @@ func readPasted(text, state string) (answer, error) {
 	return got, nil
 }
 
-// checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one that is a refusal.
+// checkAnswer refuses a response from another authorization server (RFC 9207 2.4) or without a code.
 func (l *login) checkAnswer(ctx context.Context, found *site, got answer) error {
 	l.secret(got.code)
 	issuer := found.server.Issuer
@@ -193,19 +193,20 @@ func (l *login) checkAnswer(ctx context.Context, found *site, got answer) error 
 	return nil
 }
 
-// callback is where the browser comes back to: a server on the loopback address alone (RFC 8252 7.3), for one answer.
+// callback is the HTTP server to which the browser returns: only on the loopback address (RFC 8252 7.3), for one
+// response.
 type callback struct {
 	// address is the redirect URI.
 	address string
 	state   string
-	// answers takes the first answer with the right state.
+	// answers receives the first response with the right state.
 	answers chan answer
-	// strangers counts the answers with another.
+	// strangers counts the responses with another state.
 	strangers atomic.Int32
 	server    *http.Server
 }
 
-// listen opens the callback, on any free port where port is zero.
+// listen opens the callback, on any free port if port is zero.
 func listen(port int, state string) (*callback, error) {
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -223,8 +224,8 @@ func listen(port int, state string) (*callback, error) {
 	return back, nil
 }
 
-// accept reads an answer. Any program on the machine, and any page in the browser, can send one: an answer without the
-// right state is rejected, and the callback keeps waiting.
+// accept reads a response. Any program on the machine and any page in the browser can send one, so a response without
+// the right state is rejected, and the callback keeps waiting.
 func (b *callback) accept(w http.ResponseWriter, req *http.Request) {
 	got := readAnswer(req.URL.Query())
 	if !got.has(b.state) {
@@ -240,11 +241,11 @@ func (b *callback) accept(w http.ResponseWriter, req *http.Request) {
 	}
 	select {
 	case b.answers <- got:
-	default: // the page was loaded again
+	default: // the page was reloaded
 	}
 }
 
-// page answers a browser. Nothing of the request is in it.
+// page writes a page for the browser. It contains nothing from the request.
 func page(w http.ResponseWriter, status int, title, text string) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
@@ -255,13 +256,13 @@ func page(w http.ResponseWriter, status int, title, text string) {
 	fmt.Fprintf(w, "<!doctype html><title>toolx</title><h1>%s</h1><p>%s</p>\n", title, text)
 }
 
-// shutdownTimeout bounds how long the browser may take to read its page.
+// shutdownTimeout bounds how long the browser may take to load its page.
 const shutdownTimeout = time.Second
 
 func (b *callback) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if b.server.Shutdown(ctx) != nil {
-		b.server.Close() //nolint:errcheck // nothing is left to tell
+		b.server.Close() //nolint:errcheck // nothing else to do
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// registered is toolx as an authorization server knows it.
+// registered is toolx's registration at an authorization server.
 type registered struct {
 	id    string
 	style oauth2.AuthStyle
-	// issued is the secret that came with the registration.
+	// issued is the secret from the registration.
 	issued string
 }
 
-// preregistered returns the client of the config.
+// preregistered returns the client from the config.
 func (t *tokens) preregistered(found *site) *registered {
 	known := &registered{id: t.options.Auth.ClientID, style: oauth2.AuthStyleInParams}
 	if t.options.Auth.ClientSecret != "" {
@@ -35,15 +35,15 @@ func secretStyle(supported []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// The ways in which a client shows who it is (RFC 7591 2).
+// The methods of client authentication (RFC 7591 2).
 const (
 	methodNone  = "none"
 	methodPost  = "client_secret_post"
 	methodBasic = "client_secret_basic"
 )
 
-// register makes toolx known to the authorization server, in the order of MCP's chapter on authorization: as the client
-// that the config names, by the address of a Client ID Metadata Document, or by registering dynamically (RFC 7591).
+// register registers toolx at the authorization server, in the order of MCP's chapter on authorization: as the client
+// in the config, with the address of a Client ID Metadata Document, or dynamically (RFC 7591).
 func (t *tokens) register(ctx context.Context, found *site, redirect string) (*registered, error) {
 	auth := t.options.Auth
 	switch {
@@ -85,7 +85,8 @@ func (t *tokens) registerDynamically(ctx context.Context, found *site, redirect 
 	return known, nil
 }
 
-// registrationMethod asks to be a public client, which a program that anyone can copy is, unless the server has none.
+// registrationMethod asks to be a public client, as suits a program that anyone can copy, unless the server supports
+// none.
 func registrationMethod(supported []string) string {
 	for _, method := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(supported, method) {
@@ -95,7 +96,7 @@ func registrationMethod(supported []string) string {
 	return methodNone
 }
 
-// registrationFailure says why toolx was not registered.
+// registrationFailure returns why toolx was not registered.
 func (t *tokens) registrationFailure(ctx context.Context, found *site, err error) error {
 	if found.guessed {
 		return t.fail(ctx, nil, ownToken+"\nor name its authorization server in the entry: auth: {issuer: …}",

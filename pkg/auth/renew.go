@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// usable reports whether a kept grant is what the config asks for now.
+// usable reports whether a stored grant still matches the config.
 func (c *client) usable(grant *Grant) bool {
 	auth := c.options.Auth
 	return grant.Type == c.grantType() &&
@@ -17,7 +17,7 @@ func (c *client) usable(grant *Grant) bool {
 		(auth.Issuer == "" || sameIssuer(auth.Issuer, grant.Issuer))
 }
 
-// load reads the kept grant; nil if there is none that can be used.
+// load reads the stored grant; nil if there is no usable one.
 func (c *client) load(ctx context.Context) (*Grant, error) {
 	if c.options.Store == nil {
 		return nil, nil
@@ -34,7 +34,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	return grant, nil
 }
 
-// save keeps a grant for other processes. If that fails, it lives as long as this one does.
+// save stores a grant for other processes. If that fails, only this process has it.
 func (c *client) save(ctx context.Context, grant *Grant) {
 	if c.options.Store == nil {
 		return
@@ -45,11 +45,11 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 	}
 }
 
-// renew renews a grant without a person: by what another process has stored, the refresh token (RFC 6749 6) or the
-// client's secret. It returns nil if the server must be asked again.
+// renew renews a grant without the user: with what another process has stored, the refresh token (RFC 6749 6) or the
+// client secret. It returns nil if the server must be asked again.
 //
-// One process does so at a time, because a second use of a refresh token often ends the login. After the wait for the
-// lock, it reads what is stored now.
+// One process does this at a time, because a second use of a refresh token often ends the login. After waiting for the
+// lock, it reads the store again.
 func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	unlock, err := c.lock(ctx)
 	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
@@ -76,7 +76,7 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	return c.renewAlone(ctx, now)
 }
 
-// renewAlone renews a grant under the lock, or without it if the credential may be used many times.
+// renewAlone renews a grant under the lock, or without it if the credential is reusable.
 func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	renewed, err := c.tokens.refresh(ctx, now)
 	switch {
@@ -84,7 +84,7 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 		c.end(ctx, now, reason(err))
 		return nil, nil
 	case fault.KindOf(err) == fault.KindUsage:
-		return nil, err // there is nothing to ask with
+		return nil, err // there is no credential to renew it with
 	case err != nil:
 		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s",
 			reason(err))
@@ -106,7 +106,7 @@ func (c *client) end(ctx context.Context, grant *Grant, why string) {
 	}
 }
 
-// lock takes the store's lock; without a store there is nothing to share.
+// lock acquires the store's lock; without a store nothing is shared.
 func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	if c.options.Store == nil {
 		return func() {}, nil

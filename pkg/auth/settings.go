@@ -12,56 +12,56 @@ import (
 	"toolx/pkg/config"
 )
 
-// defaultLoginTime is how long a person has to log in.
+// defaultLoginTime is how long the user has to log in.
 const defaultLoginTime = 5 * time.Minute
 
-// exchangeTime is how long an authorization server may take to answer.
+// exchangeTime is how long an authorization server may take to respond.
 const exchangeTime = 30 * time.Second
 
-// Options say whose tokens are obtained, how, and where they are kept.
+// Options are the server to get tokens for, how to get them, and where to keep them.
 type Options struct {
-	// Server is the name of the server's entry; Login is what to write after "toolx auth login" to log in to it, empty
-	// if that is its name.
+	// Server is the name of the server's entry. Login is what follows "toolx auth login" to log in to it; empty for
+	// that name.
 	Server string
 	Login  string
 	// URL is the server's address, with its variables expanded. Tokens go to its origin only.
 	URL string
-	// Headers are those of the entry; Login asks the server with them.
+	// Headers are the entry's; Login sends them to the server.
 	Headers map[string]string
-	// Auth is what the entry says; nil if it says nothing.
+	// Auth is the entry's auth; it may be nil.
 	Auth *config.Auth
-	// Scopes are asked for beside those of Auth.
+	// Scopes are requested in addition to those of Auth.
 	Scopes []string
 
-	// Store keeps tokens from one process to the next; nil keeps them in memory.
+	// Store keeps tokens between processes; nil keeps them in memory.
 	Store *Store
-	// Outward carries requests to authorization servers; nil means that below.
+	// Outward sends requests to authorization servers; nil means the transport below.
 	Outward http.RoundTripper
 
-	// Visit opens an address for the user, or prints it. If it is nil no user can be asked, and a server that requires
-	// a login fails at once.
+	// Visit opens or prints an address for the user. If it is nil, there is no user, and requests to servers that
+	// require a login fail immediately.
 	Visit func(ctx context.Context, address string) error
-	// Paste waits for the address that the browser ended at, for browsers that cannot reach this machine; wrong says
-	// what is wrong with the previous one, nil for the first. If Paste is nil, only the browser can complete the login.
+	// Paste reads the address that the browser ended at, for browsers that cannot reach this machine; wrong is the
+	// problem with the previous one, or nil. If Paste is nil, only the browser can complete the login.
 	Paste func(ctx context.Context, wrong error) (string, error)
-	// LoginTime is how long that may take; zero means defaultLoginTime, less than zero that there is no limit.
+	// LoginTime is how long a login may take; zero means defaultLoginTime, less than zero no limit.
 	LoginTime time.Duration
 
-	// Version is toolx's own, told to authorization servers.
+	// Version is toolx's version, for authorization servers.
 	Version string
 	// Secret receives every token, code and secret before it is used; it may be nil.
 	Secret func(values ...string)
-	// Notice takes remarks; it may be nil.
+	// Notice receives remarks; it may be nil.
 	Notice func(level slog.Level, text string)
 }
 
-// settings say whose tokens are obtained, and how.
+// settings are Options with derived values.
 type settings struct {
 	options Options
 	address *url.URL
 	outward http.RoundTripper
-	// exchangeTimeout bounds each exchange with an authorization server: it is short, and the clocks of a call may be
-	// stopped.
+	// exchangeTimeout bounds each exchange with an authorization server, because the deadline of a call may be
+	// suspended.
 	exchangeTimeout time.Duration
 }
 
@@ -69,7 +69,7 @@ func (s *settings) grantType() string {
 	return cmp.Or(s.options.Auth.Grant, config.GrantAuthorizationCode)
 }
 
-// resource returns the server's identifier where its metadata gives none: its address without fragment (RFC 8707 2).
+// resource returns the server's identifier if its metadata has none: its address without fragment (RFC 8707 2).
 func (s *settings) resource() string {
 	plain := *s.address
 	plain.Fragment, plain.RawFragment, plain.User = "", "", nil

@@ -19,18 +19,18 @@ import (
 	"toolx/pkg/state"
 )
 
-// Store keeps grants, by the server's address and the authorization server's issuer. A file for each server, which only
-// the user can read, says what there is; the secrets are in the system's keyring where it has one, else in the file.
+// Store keeps grants by the server's address and the authorization server's issuer. Each server has a file that only
+// the user can read; the secrets are in the system keyring if there is one, otherwise in the file.
 //
-// Without a file for a server nothing else is looked at, so that a server without authorization costs nothing. A Store
-// is safe for concurrent use, also by processes.
+// Without a file for a server nothing else is read, so servers without authorization cost nothing. A Store is safe for
+// concurrent use, also by several processes.
 type Store struct {
 	dir  string
 	ring keyring.Ring
 }
 
-// NewStore returns a Store in a folder, which is created when needed. With inKeyring, secrets go to the system's
-// keyring if there is one.
+// NewStore returns a Store in a folder, which is created when needed. With inKeyring, secrets go to the system keyring
+// if there is one.
 func NewStore(dir string, inKeyring bool) *Store {
 	return &Store{dir: dir, ring: keyring.Ring{Off: !inKeyring}}
 }
@@ -38,7 +38,7 @@ func NewStore(dir string, inKeyring bool) *Store {
 // record is a server's file.
 type record struct {
 	Server string `json:"server"`
-	// Current is the issuer of the grant that was made last.
+	// Current is the issuer of the latest grant.
 	Current string           `json:"current"`
 	Grants  map[string]*kept `json:"grants"`
 }
@@ -49,7 +49,7 @@ type kept struct {
 	Secrets *secrets `json:"secrets,omitempty"`
 }
 
-// load returns the grant of a server: that of an issuer, or the last where issuer is empty. It is nil if there is none.
+// load returns a server's grant from an issuer, or the latest one if issuer is empty; nil if there is none.
 func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error) {
 	read, err := s.read(server)
 	if err != nil || read == nil {
@@ -80,7 +80,7 @@ func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error)
 	return grant, nil
 }
 
-// find returns the grant of an issuer; the last where issuer is empty.
+// find returns the grant from an issuer, or the latest one if issuer is empty.
 func (r *record) find(issuer string) *kept {
 	if issuer == "" {
 		return r.Grants[r.Current]
@@ -93,11 +93,11 @@ func (r *record) find(issuer string) *kept {
 	return nil
 }
 
-// save keeps a grant, and makes it the server's current one.
+// save stores a grant and makes it the server's current one.
 func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	read, err := s.read(server)
 	if err != nil || read == nil {
-		read = &record{Grants: map[string]*kept{}} // one that cannot be read is replaced
+		read = &record{Grants: map[string]*kept{}} // replace an unreadable one
 	}
 	read.Server, read.Current = server, grant.Issuer
 	text, err := json.Marshal(grant.secrets)
@@ -106,20 +106,20 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	}
 	copied := *grant
 	one := &kept{Grant: &copied}
-	// The keyring comes first: a reader between the two has a token that is newer than what the file says of it, which
-	// does no harm.
+	// The keyring comes first: a reader between the two writes gets a token that is newer than the file, which is
+	// harmless.
 	copied.Keyring = s.ring.Set(ctx, account(server, grant.Issuer), string(text)) == nil
 	if !copied.Keyring {
 		one.Secrets = &copied.secrets
 		if before := read.Grants[grant.Issuer]; before != nil && before.Keyring {
-			_ = s.ring.Delete(ctx, account(server, grant.Issuer)) // what is there is of no use any more
+			_ = s.ring.Delete(ctx, account(server, grant.Issuer)) // the old secrets are useless now
 		}
 	}
 	read.Grants[grant.Issuer] = one
 	return s.write(server, read)
 }
 
-// remove forgets all grants of a server. A file that cannot be read goes as well.
+// remove deletes all grants of a server, and an unreadable file too.
 func (s *Store) remove(ctx context.Context, server string) error {
 	if read, _ := s.read(server); read != nil {
 		for issuer, one := range read.Grants {
@@ -137,7 +137,7 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	return nil
 }
 
-// Check returns what is wrong with the Store as a whole, or nil. Calls go without it, as without logins.
+// Check returns what is wrong with the Store as a whole, or nil. Calls then run as without logins.
 func (s *Store) Check() *DamagedError {
 	if info, err := os.Stat(s.dir); err == nil && !info.IsDir() {
 		return &DamagedError{s.dir, errors.New("it is not a folder")}
@@ -145,15 +145,15 @@ func (s *Store) Check() *DamagedError {
 	return nil
 }
 
-// Servers returns the addresses of the servers that something is kept for, in order, and what is wrong with the files
-// that cannot be read, so that their server is unknown.
+// Servers returns the sorted addresses of the servers with stored grants, and the errors of unreadable files, whose
+// server is unknown.
 func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	if wrong := s.Check(); wrong != nil {
 		return nil, []*DamagedError{wrong}
 	}
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, nil // mostly since nothing was ever kept
+		return nil, nil // usually because nothing was ever stored
 	}
 	for _, entry := range entries {
 		file := filepath.Join(s.dir, entry.Name())
@@ -165,7 +165,7 @@ func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 		switch {
 		case errors.As(err, &wrong):
 			damaged = append(damaged, wrong)
-		case read == nil: // it has gone meanwhile
+		case read == nil: // deleted meanwhile
 		case s.path(read.Server) == file:
 			addresses = append(addresses, read.Server)
 		default:
@@ -176,7 +176,7 @@ func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	return addresses, damaged
 }
 
-// DamagedError says that a file of the Store cannot be read.
+// DamagedError reports an unreadable file of the Store.
 type DamagedError struct {
 	File string
 	Err  error
@@ -185,7 +185,7 @@ type DamagedError struct {
 func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", e.File, e.Err) }
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// issuers are those of a server's grants, in order.
+// issuers returns the sorted issuers of a server's grants.
 func (s *Store) issuers(server string) []string {
 	read, _ := s.read(server)
 	if read == nil {
@@ -197,18 +197,18 @@ func (s *Store) issuers(server string) []string {
 // read reads a server's file; nil if there is none.
 func (s *Store) read(server string) (*record, error) { return readRecord(s.path(server)) }
 
-// maxRecord is the size in bytes of the largest file of a server that is read.
+// maxRecord limits the size of a server's file, in bytes.
 const maxRecord = 1 << 20
 
 // readRecord reads a file; nil if there is none. The error is a *DamagedError.
 func readRecord(file string) (*record, error) {
 	text, err := state.Read(file, maxRecord)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // ENOTDIR: what should be a folder is a file; Check says so
+		return nil, nil // ENOTDIR: the folder is a file; Check reports that
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return nil, &DamagedError{file, path.Err} // which names the file already
+		return nil, &DamagedError{file, path.Err} // without the file, which DamagedError names
 	}
 	var read record
 	if json.Unmarshal(text, &read) != nil {
@@ -222,7 +222,7 @@ func readRecord(file string) (*record, error) {
 	return &read, nil
 }
 
-// write replaces a server's file at once: a reader sees the old or the new one.
+// write replaces a server's file atomically.
 func (s *Store) write(server string, content *record) error {
 	text, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *Store) write(server string, content *record) error {
 	return state.Replace(s.path(server), append(text, '\n'))
 }
 
-// fix returns what to do where the folder is of no use.
+// fix returns what to do if the folder is unusable.
 func (s *Store) fix() string {
 	return "see that files can be written in " + s.dir + ", or set XDG_STATE_HOME to another folder"
 }
@@ -241,7 +241,7 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 	return state.Lock(ctx, strings.TrimSuffix(s.path(server), ".json")+".lock")
 }
 
-// path returns a server's file. Addresses can hold what a file's name cannot, and secrets.
+// path returns a server's file. Its name is a hash: addresses may have secrets and characters that file names may not.
 func (s *Store) path(server string) string {
 	sum := sha256.Sum256([]byte(server))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")

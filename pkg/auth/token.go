@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/config"
 )
 
-// Grant is what an authorization server gave toolx for a server.
+// Grant is what an authorization server granted toolx for a server.
 type Grant struct {
 	Issuer string `json:"issuer"`
 	// Type is one of config's Grant constants.
@@ -26,27 +26,27 @@ type Grant struct {
 	Resource string   `json:"resource"`
 	Scopes   []string `json:"scopes,omitempty"`
 	ClientID string   `json:"client_id"`
-	// Expiry is when the access token expires; zero if that is unknown.
+	// Expiry is when the access token expires; zero if unknown.
 	Expiry time.Time `json:"expiry,omitzero"`
-	// Bound reports whether the access token is good only with a key (RFC 9449).
+	// Bound reports whether the access token is only valid with a key (RFC 9449).
 	Bound bool `json:"bound,omitempty"`
-	// Renewable reports whether the access token can be renewed without a person.
+	// Renewable reports whether the access token can be renewed without the user.
 	Renewable bool `json:"renewable"`
-	// Keyring reports whether the secrets are in the system's keyring.
+	// Keyring reports whether the secrets are in the system keyring.
 	Keyring bool `json:"keyring"`
 
 	TokenEndpoint      string           `json:"token_endpoint"`
 	RevocationEndpoint string           `json:"revocation_endpoint,omitempty"`
 	AuthStyle          oauth2.AuthStyle `json:"auth_style"`
-	// Signing names the signatures that the authorization server takes from a client with a key; empty if it does not
-	// say.
+	// Signing lists the signature methods that the authorization server accepts from a client with a key; empty if
+	// unknown.
 	Signing []string `json:"signing,omitempty"`
 
-	// unsaved reports whether the Store could not take it: it is in this process only.
+	// unsaved reports whether storing it failed, so that only this process has it.
 	unsaved bool
 	// issued reports whether it is new and has not been renewed.
 	issued bool
-	// secrets are left out of the JSON: the Store knows where they go.
+	// secrets are not part of the JSON: the Store decides where they go.
 	secrets secrets
 }
 
@@ -54,14 +54,14 @@ type Grant struct {
 type secrets struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token,omitempty"`
-	// Client is the secret of a client that was registered on the way.
+	// Client is the secret of a client that toolx registered.
 	Client string `json:"client_secret,omitempty"`
-	// Key is what the tokens are bound to; empty if they are not.
+	// Key is the key that the tokens are bound to; empty if there is none.
 	Key string `json:"key,omitempty"`
 }
 
-// check refuses tokens with characters that no token has (RFC 6749 A.12, A.17) and no header can hold. The error quotes
-// nothing of them.
+// check refuses tokens with characters that neither tokens (RFC 6749 A.12, A.17) nor headers may have. The error does
+// not quote them.
 func (s *secrets) check() error {
 	for _, token := range [][2]string{{"access token", s.Access}, {"refresh token", s.Refresh}} {
 		for i, char := range []byte(token[1]) {
@@ -73,7 +73,7 @@ func (s *secrets) check() error {
 	return nil
 }
 
-// leeway is how long before its end a token is renewed, for clocks that differ.
+// leeway is how long before its expiry a token is renewed, because clocks differ.
 const leeway = 10 * time.Second
 
 func (g *Grant) expired() bool {
@@ -82,11 +82,11 @@ func (g *Grant) expired() bool {
 
 var errNoRefresh = errors.New("the token cannot be renewed")
 
-// refresh asks for a new token with what the grant has.
+// refresh requests a new token with the grant's refresh token.
 func (t *tokens) refresh(ctx context.Context, old *Grant) (*Grant, error) {
 	switch {
 	case old.secrets.Refresh != "":
-		// The scope is left out: it stays what it was.
+		// The scope is omitted, so it does not change.
 		return t.request(ctx, old, url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {old.secrets.Refresh},
 		})
@@ -96,7 +96,7 @@ func (t *tokens) refresh(ctx context.Context, old *Grant) (*Grant, error) {
 	return nil, errNoRefresh
 }
 
-// withoutPerson gets a token with what toolx itself can show.
+// withoutPerson gets a token with toolx's own credentials.
 func (t *tokens) withoutPerson(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	grant, err := t.requestAlone(ctx, t.blank(found, t.preregistered(found), scopes))
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *tokens) withoutPerson(ctx context.Context, found *site, scopes []string
 	return grant, nil
 }
 
-// proof names what a machine gets tokens with.
+// proof names the credential with which a machine gets tokens.
 func (t *tokens) proof() string {
 	switch auth := t.options.Auth; {
 	case auth.Grant == config.GrantJWTBearer:
@@ -116,7 +116,7 @@ func (t *tokens) proof() string {
 	return "clientId, clientSecret"
 }
 
-// requestAlone asks for a token with the client's own secret or key (RFC 6749 4.4), or with the identity token of the
+// requestAlone requests a token with the client's secret or key (RFC 6749 4.4), or with the identity token of the
 // machine (RFC 7523 2.1).
 func (t *tokens) requestAlone(ctx context.Context, grant *Grant) (*Grant, error) {
 	params := url.Values{"grant_type": {"client_credentials"}}
@@ -138,8 +138,8 @@ func (t *tokens) requestAlone(ctx context.Context, grant *Grant) (*Grant, error)
 	return t.request(ctx, grant, params)
 }
 
-// blank returns a grant before there is a token. The scopes are those that are asked for: a token that says nothing of
-// its scopes has them (RFC 6749 5.1).
+// blank returns a grant without a token. Its scopes are the requested ones, which a token without scopes has (RFC 6749
+// 5.1).
 func (t *tokens) blank(found *site, known *registered, scopes []string) *Grant {
 	return &Grant{
 		Issuer: found.server.Issuer, Type: t.grantType(), Resource: found.resource, Scopes: scopes,
@@ -150,13 +150,14 @@ func (t *tokens) blank(found *site, known *registered, scopes []string) *Grant {
 	}
 }
 
-// tokens asks authorization servers for tokens, and for what that takes.
+// tokens sends requests to authorization servers.
 type tokens struct {
 	*settings
 	discovery *discovery
 }
 
-// request asks the token endpoint of a grant, and returns the grant with what came of it. The error is for reason.
+// request sends a request to the token endpoint of a grant and returns the grant with its tokens. The error is for
+// reason.
 func (t *tokens) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
 	got, err := t.requestOnce(ctx, grant, params, "")
 	if nonce := wantedNonce(err); nonce != "" {
@@ -167,8 +168,8 @@ func (t *tokens) request(ctx context.Context, grant *Grant, params url.Values) (
 
 // requestOnce is request, with a nonce in the proof of a key, if there is one.
 //
-// clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant type be given, which its other
-// two do not, and so every request carries the resource.
+// It uses clientcredentials of x/oauth2, which can send any grant type, unlike its other two clients, and so every
+// request has the resource.
 func (t *tokens) requestOnce(ctx context.Context, grant *Grant, params url.Values, nonce string) (*Grant, error) {
 	params.Set("resource", grant.Resource)
 	style := grant.AuthStyle
@@ -216,7 +217,7 @@ func (t *tokens) requestOnce(ctx context.Context, grant *Grant, params url.Value
 	return &got, nil
 }
 
-// clientSecret returns the secret of a grant's client: the config's, else the one that it was registered with.
+// clientSecret returns the secret of a grant's client: from the config, otherwise from its registration.
 func (t *tokens) clientSecret(grant *Grant) string {
 	if t.options.Auth.ClientID != "" && t.options.Auth.ClientID == grant.ClientID {
 		return t.options.Auth.ClientSecret
@@ -224,7 +225,7 @@ func (t *tokens) clientSecret(grant *Grant) string {
 	return grant.secrets.Client
 }
 
-// maskClient masks a client's secret, and the form in which a header sends it.
+// maskClient masks a client's secret, also in the form that headers have.
 func (t *tokens) maskClient(grant *Grant) {
 	if secret := t.clientSecret(grant); secret != "" {
 		pair := url.QueryEscape(grant.ClientID) + ":" + url.QueryEscape(secret)
@@ -232,7 +233,7 @@ func (t *tokens) maskClient(grant *Grant) {
 	}
 }
 
-// endpointClient sends secrets: it follows no redirect.
+// endpointClient sends secrets, so it follows no redirects.
 func (t *tokens) endpointClient() *http.Client {
 	return &http.Client{
 		Transport:     t.outward,
@@ -244,7 +245,7 @@ func (t *tokens) endpointClient() *http.Client {
 // revokeTime bounds how long an authorization server may take to end a login.
 const revokeTime = 10 * time.Second
 
-// revoke tells the authorization server that a login has ended. The refresh token takes the access tokens with it.
+// revoke ends a login at the authorization server. Revoking the refresh token also ends its access tokens.
 func (t *tokens) revoke(ctx context.Context, grant *Grant) error {
 	if grant.RevocationEndpoint == "" {
 		return nil
@@ -283,7 +284,7 @@ func (t *tokens) revoke(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
-// identify adds to a form whose it is, and what shows that.
+// identify adds the client's id and credentials to a form.
 func (t *tokens) identify(grant *Grant, form url.Values) error {
 	form.Set("client_id", grant.ClientID)
 	if t.signs(grant) {

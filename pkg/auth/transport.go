@@ -16,10 +16,10 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Transport puts access tokens on requests to the server, and gets new ones where the server asks for them. A request
-// that has an Authorization header is left alone, and so is one to another origin.
+// Transport adds access tokens to requests to the server, and gets new ones when the server requires them. It does not
+// change requests with an Authorization header or to another origin.
 //
-// The error of a request that cannot be authorized is an *Error (fault.KindAuth, or fault.KindConnect where the
+// The error of a request that cannot be authorized is an *Error (fault.KindAuth, or fault.KindConnect if the
 // authorization server was not reached).
 func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	c, err := newClient(base, options)
@@ -29,7 +29,7 @@ func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	return c
 }
 
-// failing is the transport of a server whose address cannot be read.
+// failing is the transport of a server with a malformed address.
 type failing struct{ err error }
 
 func (f failing) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -39,43 +39,43 @@ func (f failing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, f.err
 }
 
-// client puts tokens on the requests to one server.
+// client adds tokens to requests to one server.
 type client struct {
 	*settings
 	discovery *discovery
 	tokens    *tokens
 	base      http.RoundTripper
 
-	// busy holds one value while tokens are obtained or renewed, so that requests that are refused at the same time
-	// share what comes of it.
+	// busy has one value while tokens are obtained or renewed, so that requests that are refused at the same time
+	// share the result.
 	busy chan struct{}
 
 	mu    sync.Mutex
 	state clientState
 }
 
-// clientState is what a client knows so far.
+// clientState is the changing state of a client.
 type clientState struct {
-	loaded bool // the Store was asked for the grant
+	loaded bool // the grant was read from the Store
 	grant  *Grant
-	// refused is why a login failed: the user is not asked twice.
+	// refused is why a login failed, so that the user is not asked twice.
 	refused error
 	// ended is why the stored login is no longer valid; empty if there was none.
 	ended string
-	// unread is why the stored login could not be read.
+	// unread is why the stored login is unreadable.
 	unread error
-	// nonce is what the server wants in the next proof of a key; empty for nothing.
+	// nonce is the one that the server requires in the next proof of a key; empty for none.
 	nonce string
 }
 
-// now returns what is known now.
+// now returns the current state.
 func (c *client) now() clientState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-// note changes what is known.
+// note changes the state.
 func (c *client) note(change func(*clientState)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +111,8 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	return c, nil
 }
 
-// maxRefusals is how often a request is sent again: after renewing a token, and after getting a new one. A third try
-// only helps if the server asks for more scopes than before.
+// maxRefusals limits how often a request is repeated: after renewing a token, and after getting a new one. A third
+// attempt only helps if the server requires more scopes than before.
 const maxRefusals = 2
 
 // RoundTrip implements http.RoundTripper.
@@ -125,7 +125,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	grant, err := c.held(ctx)
+	grant, err := c.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +148,13 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// repeatable returns a function that makes copies of req, each with a body of its own.
+// repeatable returns a function that makes copies of req, each with its own body.
 func repeatable(req *http.Request) (func() *http.Request, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return func() *http.Request { return req.Clone(req.Context()) }, nil
 	}
 	body, err := io.ReadAll(req.Body)
-	req.Body.Close() // what could be read is there
+	req.Body.Close() // everything readable is in the buffer
 	if err != nil {
 		return nil, fmt.Errorf("read the request's body: %w", err)
 	}
@@ -166,7 +166,7 @@ func repeatable(req *http.Request) (func() *http.Request, error) {
 	}, nil
 }
 
-// send sends a request with a token; without one where grant is nil.
+// send sends a request with a token, or without one if grant is nil.
 func (c *client) send(copies func() *http.Request, grant *Grant) (*http.Response, error) {
 	if grant != nil && grant.Bound {
 		return c.sendBound(copies, grant)
@@ -196,9 +196,9 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	return c.loginRefused(asked.because("it refuses the token that was just issued"))
 }
 
-// held returns the stored grant, renewed if it has expired; nil if there is none, so that the server says what it
-// wants. If the store cannot be read, the server is asked without a token.
-func (c *client) held(ctx context.Context) (*Grant, error) {
+// stored returns the stored grant, renewed if it has expired; nil if there is none or if the store is unreadable. The
+// request is then sent without a token, and the server responds with its requirements.
+func (c *client) stored(ctx context.Context) (*Grant, error) {
 	known := c.now()
 	grant := known.grant
 	if !known.loaded {
@@ -223,8 +223,8 @@ func (c *client) held(ctx context.Context) (*Grant, error) {
 	return c.renew(ctx, grant)
 }
 
-// obtain gets a grant that answers a challenge. used is what was sent, nil for nothing; fresh says that it was got for
-// this very request, so that renewing cannot help.
+// obtain gets a grant for a challenge. used is the refused one, or nil; fresh reports that it was obtained for this
+// request, so that renewing it cannot help.
 func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fresh bool) (*Grant, error) {
 	release, err := c.exclusive(ctx)
 	if err != nil {
@@ -257,7 +257,7 @@ func (c *client) exclusive(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// authorize gets a new grant, from the beginning, and keeps it.
+// authorize gets a new grant with a new authorization and stores it.
 func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
 	grant, err := c.newGrant(ctx, used, asked)
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	return grant, nil
 }
 
-// newGrant gets a grant, from the beginning.
+// newGrant gets a grant with a new authorization.
 func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
 	machine := c.grantType() != config.GrantAuthorizationCode
 	if !machine && c.options.Visit == nil {
@@ -296,7 +296,7 @@ func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*
 	return grant, nil
 }
 
-// loginOnce lets a person log in, who has all the time there is, and remembers a refusal.
+// loginOnce lets the user log in, without the time limits of the call, and remembers a refusal.
 func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	resume := exec.Pause(ctx)
 	defer resume()
@@ -325,8 +325,8 @@ func (c *client) noUser(used *Grant, asked *challenge) error {
 	return c.needLogin(asked.because("it requires a login"), nil)
 }
 
-// scopes are those to ask for: what the config says, else what the server asks for, else what its metadata names; and
-// on a step-up what was granted before as well.
+// scopes returns the scopes to request: the config's, otherwise the challenge's, otherwise the metadata's; on a step-up
+// also those that were granted before.
 func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 	chosen := union(c.options.Auth.Scopes, c.options.Scopes)
 	switch {
@@ -349,8 +349,8 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 // offlineAccess is the scope that asks OpenID providers for a refresh token.
 const offlineAccess = "offline_access"
 
-// notGranted returns the scopes that were asked for and not granted. Many providers leave offline_access out of what
-// they name: it is not missing if there is a refresh token, or if only toolx asked for it.
+// notGranted returns the scopes that were requested and not granted. Many providers omit offline_access from their
+// list: it is not missing if there is a refresh token, or if only toolx requested it.
 func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []string {
 	missing := without(scopes, grant.Scopes)
 	wanted := union(c.options.Auth.Scopes, c.options.Scopes, asked.scopes)
@@ -360,7 +360,7 @@ func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []s
 	return missing
 }
 
-// keep makes a grant the one that requests are sent with; nil forgets it.
+// keep makes a grant the one for requests; nil removes it.
 func (c *client) keep(grant *Grant) {
 	if grant != nil {
 		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)

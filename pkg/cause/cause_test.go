@@ -292,7 +292,7 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	c := Diagnose(Output{Stderr: stack("@shop/app")})
-	if want := "check which value of args or env the server passes to @shop/app: it may be missing"; c.Fixes[0] != want {
+	if want := "check which args or env value the server gives to @shop/app: it may be missing"; c.Fixes[0] != want {
 		t.Errorf("fixes %q, want %s", c.Fixes, want)
 	}
 }

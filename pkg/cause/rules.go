@@ -71,9 +71,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 	case Argument:
 		if library := o.library(); library != "" {
 			c.Kind, c.What = Said, quoted(c.Line)
-			c.Fixes = []string{
-				"check which value of args or env the server passes to " + library + ": it may be missing",
-			}
+			c.Fixes = []string{"check which args or env value the server gives to " + library + ": it may be missing"}
 			return
 		}
 		flags := missingFlags(o, c.Line, text)

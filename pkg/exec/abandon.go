@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// graceTime is how long a call may take to end after a timeout or an interrupt.
+	// graceTime is how long a call may take to stop after a timeout or an interrupt.
 	graceTime = time.Second
 	// maxAbandoned limits the abandoned calls that are still running. Each may block a system thread forever.
 	maxAbandoned = 100
 )
 
-// abandonedError reports that a call did not end with its context. It continues to run, and its result is dropped.
+// abandonedError reports that a call did not stop with its context. It keeps running, and its result is dropped.
 type abandonedError struct{ cause error }
 
 func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Detail() + ")" }
@@ -28,8 +28,8 @@ func (e *abandonedError) Detail() string {
 	return "it did not stop when cancelled, and was abandoned"
 }
 
-// await returns the results of run, or an *abandonedError if run has not ended graceTime after ctx: a read from a
-// device, for instance, ignores its context. name is the name of the tool or the request.
+// await returns the results of run, or an *abandonedError if run has not ended graceTime after ctx: some work ignores
+// its context, such as reading from a device. name is the name of the tool or the request.
 func await[T any](ctx context.Context, e *Executor, name string, run func() (T, error)) (value T, err error) {
 	if e.abandoned.Load() >= maxAbandoned {
 		return value, fmt.Errorf("too many abandoned calls are still running (%d)", maxAbandoned)

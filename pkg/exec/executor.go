@@ -116,7 +116,7 @@ func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 	return e.prepare(ctx, tool, call)
 }
 
-// target returns the tool that a call is for: tool, or if that is nil, the one with this name.
+// target returns the tool of a call: tool, or the one with this name if that is nil.
 func (e *Executor) target(name string, tool *Tool) (*Tool, error) {
 	if tool == nil {
 		return e.Registry.Find(name)
@@ -141,7 +141,7 @@ func (e *Executor) confirm(ctx context.Context, call Call, prepared *Prepared) e
 	return e.Confirm(ctx, ask, prepared.Arguments)
 }
 
-// prepare is Prepare for a known tool. With invalid arguments, it also returns them as far as they were normalized.
+// prepare is Prepare for a known tool. Invalid arguments are also returned, normalized.
 func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepared, error) {
 	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {
@@ -163,8 +163,8 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 	}
 	schema := tool.Input().Schema(ctx)
 	if _, err := tool.Schema(ctx); err != nil {
-		// VAL-3: a broken schema is the server's error, and the server can still check the arguments. toolx only makes
-		// sure that they are an object.
+		// VAL-3: a broken schema is the server's error, and the server can still check the arguments. toolx only checks
+		// that they are an object.
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 	}
@@ -230,7 +230,7 @@ func related(a, b []string) bool {
 // Call runs one tool call from beginning to end. Every failure is a Result, even a panic of an implementation (EXEC-5):
 // Call never returns nil.
 //
-// When ctx ends, the call is interrupted; the Implementation notifies the server.
+// If ctx ends, the call is interrupted; the Implementation notifies the server.
 func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	started := time.Now()
 	id := cmp.Or(call.ID, strconv.FormatInt(e.calls.Add(1), 10))
@@ -252,10 +252,10 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
 }
 
-// Reject records a call that failed before it could start, because its server could not be reached or its arguments
-// could not be read, and returns its Result. given is the user's input, for the log. For an unknown tool, use Call if
-// possible. The duration is that of reaching the server or reading the arguments, since began; for an unknown tool it
-// is zero, however long its server took to start (EXEC-12).
+// Reject records a call that failed before it could start, because its server was unreachable or its arguments were
+// unreadable, and returns its Result. given is the user's input, for the log. For an unknown tool, use Call if
+// possible. The duration starts at began; for an unknown tool it is zero, even if its server took long to start
+// (EXEC-12).
 func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, err error) *Result {
 	id := strconv.FormatInt(e.calls.Add(1), 10)
 	result := &Result{ToolName: tool}
@@ -286,7 +286,7 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 	return result
 }
 
-// stage is how far a call has come.
+// stage is the state of a call.
 type stage struct {
 	prepared *Prepared
 	began    time.Time // when the implementation started; zero before that
@@ -325,7 +325,7 @@ func (e *Executor) make(
 	}
 }
 
-// run does what make does before the reply is shaped, and notes how far it has come.
+// run prepares and confirms a call and runs the implementation. It records each stage in reached.
 func (e *Executor) run(
 	ctx context.Context, deadline *deadline, id string, call Call, tool *Tool, reached *atomic.Pointer[stage],
 ) (json.RawMessage, error) {
@@ -373,8 +373,8 @@ func (e *Executor) progress(ctx context.Context, deadline *deadline, id, tool st
 	}
 }
 
-// callError returns why a call has no result: the cause of ctx's end if that ended it, an *UnavailableError for a
-// network error (EXEC-9), else the implementation's error.
+// callError returns why a call has no result: the cause of ctx's end if that stopped it, an *UnavailableError for a
+// network error (EXEC-9), otherwise the implementation's error.
 func callError(ctx context.Context, called *Tool, err error) error {
 	tool := called.Name
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
@@ -402,8 +402,8 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	return err
 }
 
-// announce logs the names that preparing changed (NORM-5), which its error uses, and if there is none, coerced values
-// and warnings.
+// announce logs the names that Prepare changed (NORM-5), which its error uses. Without an error, it also logs coerced
+// values and warnings.
 func (e *Executor) announce(prepared *Prepared, err error) {
 	if prepared != nil && len(prepared.Renamed) > 0 {
 		changes := words.Texts(prepared.Renamed, Rename.String)
