@@ -16,11 +16,11 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// anthropicClient speaks Anthropic's messages API (https://docs.anthropic.com/en/docs/build-with-claude/streaming). It
-// does not use the official SDK, so that blocks of any type go back as they came.
+// anthropicClient uses Anthropic's messages API (https://docs.anthropic.com/en/docs/build-with-claude/streaming). It
+// does not use the official SDK, so that blocks of any type are sent back unchanged.
 type anthropicClient struct {
 	*endpoint
-	// most is how many tokens the model's answer may have; zero if unknown.
+	// most limits the tokens of the model's answer; zero if unknown.
 	most atomic.Int64
 }
 
@@ -31,7 +31,7 @@ const (
 	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
 	// defaultAnthropicModel is the one that Anthropic recommends for tools and agents.
 	defaultAnthropicModel = "claude-sonnet-5-5"
-	// anthropicVersion is the revision of the API that toolx speaks (https://docs.anthropic.com/en/api/versioning).
+	// anthropicVersion is the revision of the API that toolx uses (https://docs.anthropic.com/en/api/versioning).
 	anthropicVersion = "2023-06-01"
 	// anthropicMaxTokens bounds an answer; the API requires a bound.
 	anthropicMaxTokens = 16384
@@ -55,7 +55,7 @@ func newAnthropic(options Options) (Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	// As the SDKs take it, as OpenAI's is given, and whole.
+	// The address may be written as for the SDKs, as for OpenAI, or in full.
 	end.base = strings.TrimSuffix(strings.TrimSuffix(end.base, "/messages"), "/v1")
 	return &anthropicClient{endpoint: end}, nil
 }
@@ -71,7 +71,7 @@ func (a *anthropicClient) Check() error {
 
 func (a *anthropicClient) Body(request Request) json.RawMessage {
 	limit := int64(anthropicMaxTokens)
-	for _, less := range []int64{request.MaxTokens, a.most.Load()} { // models differ in what they can be asked for
+	for _, less := range []int64{request.MaxTokens, a.most.Load()} { // models have different limits
 		if less > 0 {
 			limit = min(limit, less)
 		}
@@ -100,7 +100,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	return answer.finish(), nil
 }
 
-// mostTokens reads the limit from the refusal of a model that cannot answer at such length ("max_tokens: 16384 > 4096,
+// mostTokens reads the limit from the error of a model that does not support such a length ("max_tokens: 16384 > 4096,
 // which is the maximum …"); zero if err is another.
 func mostTokens(err error) int64 {
 	var failure *Failure
@@ -140,7 +140,7 @@ type anthropicEvent struct {
 	} `json:"message"`
 }
 
-// anthropicUsage counts tokens. Those of the input that are cached stand apart.
+// anthropicUsage counts tokens. Cached input tokens are counted separately.
 type anthropicUsage struct {
 	Input   int `json:"input_tokens"`
 	Read    int `json:"cache_read_input_tokens"`
@@ -169,7 +169,7 @@ type anthropicBlock struct {
 
 func (a *anthropicAnswer) stopped() bool { return a.reason != "" }
 
-// readWhole reads an answer that was not streamed as the events that it stands for.
+// readWhole reads an answer that was not streamed as the equivalent events.
 func (a *anthropicAnswer) readWhole(whole []byte) error {
 	var message struct {
 		Type    string            `json:"type"`
@@ -193,7 +193,7 @@ func (a *anthropicAnswer) readWhole(whole []byte) error {
 }
 
 // read reads one event. Its data repeats the event's name, which gateways drop; some also drop message_stop. A member
-// with an unexpected type is left out.
+// with an unexpected type is ignored.
 func (a *anthropicAnswer) read(raw []byte) (done bool, err error) {
 	switch {
 	case string(raw) == "[DONE]":
@@ -234,7 +234,7 @@ func (a *anthropicAnswer) begin(index int, content json.RawMessage) {
 	a.pass(content)
 }
 
-// block returns the last block that began under an index; nil if none did. Gateways do not always count from zero.
+// block returns the last block that began under an index; nil if there is none. Some gateways do not count from zero.
 func (a *anthropicAnswer) block(index int) *anthropicBlock {
 	for _, block := range slices.Backward(a.blocks) {
 		if block.number == index {

@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The limits of a conversation whose fields do not set others.
+// The default limits of a conversation.
 const (
 	DefaultMaxTurns   = 16
 	defaultMaxResult  = 64 << 10
@@ -25,20 +25,19 @@ const (
 )
 
 // Conversation is a conversation with a model that may call tools. Its fields are set before the first question and
-// then stay the same. Questions are asked one at a time; each includes what was said before.
+// do not change. Questions are asked one at a time; each includes the conversation so far.
 type Conversation struct {
 	Provider Provider
 	Executor *exec.Executor
-	// Tools returns the tools that the model may call, at every turn; nil means none. No other tool runs, whatever the
-	// model asks for.
+	// Tools returns, for every turn, the tools that the model may call; nil means none. No other tool runs.
 	Tools func() []*exec.Tool
 	// System are instructions to the model; may be empty.
 	System string
-	// MaxTokens is the most that each turn of the model may have; see Request.
+	// MaxTokens limits each turn of the model; see Request.
 	MaxTokens int64
 	// MaxTurns is how often the model is asked for one answer, MaxResult the size in bytes at which a result is cut for
 	// it, MaxHistory the size up to which earlier questions are part of a new one; the oldest are forgotten first, and
-	// more of them where the provider says that it is too long. Zero means the defaults; less than zero means no limit.
+	// more of them if the provider reports that it is too long. Zero means the defaults; less than zero means no limit.
 	MaxTurns   int
 	MaxResult  int
 	MaxHistory int
@@ -47,8 +46,8 @@ type Conversation struct {
 	// Confirm is asked before a tool runs that is marked as destructive (see Destructive); nil refuses. The reason for
 	// a refusal goes to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
-	// Ready is called before a tool runs, and returns the tool as it is then: its server may have ended and need a
-	// restart. nil means that tools are ready. An error goes to the model.
+	// Ready is called before a tool runs and returns the current tool: its server may have exited and need a restart.
+	// nil means that tools are ready. An error goes to the model.
 	Ready func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
 	// Unreached returns why the server in a qualified name has no tools to offer; nil if it has, or if there is no such
 	// server. nil means that all servers were reached.
@@ -91,7 +90,7 @@ func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*An
 	return nil, err
 }
 
-// lasting reports whether an exchange is kept after err, because it was not the reason.
+// lasting reports whether an exchange is kept after err, because it did not cause it.
 func lasting(err error) bool {
 	kinds := []fault.Kind{fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted}
 	return slices.Contains(kinds, fault.KindOf(err)) || reasonOf(err) == TooManyTurns
@@ -135,7 +134,7 @@ func (c *Conversation) Request(question string) json.RawMessage {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
 
-// loop asks until the model wants no more tools. It returns the exchange, which begins with the question, up to the
+// loop asks until the model calls no more tools. It returns the exchange, which begins with the question, up to the
 // last call with a result, also with an error.
 func (c *Conversation) loop(
 	ctx context.Context, exchange []json.RawMessage, answer *Answer,
@@ -172,8 +171,8 @@ func (c *Conversation) loop(
 	}
 }
 
-// results returns the results of a turn's calls as messages. Results of calls that were written as text are text of the
-// user: no provider accepts a result without its call.
+// results returns the results of a turn's calls as messages. For calls that were written as text they are the user's
+// text: no provider accepts a result without its call.
 func (c *Conversation) results(
 	ctx context.Context, offer *offer, calls []convert.ToolCall, asText bool,
 ) ([]json.RawMessage, error) {
@@ -221,7 +220,7 @@ func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request
 	}
 }
 
-// size returns how many tokens a request takes, and the size at which the provider cuts it; zero if the provider
+// size returns how many tokens a request takes, and the size at which the provider cuts it: zero if the provider
 // refuses long requests, as most do.
 func (c *Conversation) size(request Request) (tokens, context int) {
 	if cutter, is := c.Provider.(interface {
@@ -404,7 +403,7 @@ func (s Said) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// refusal says what a provider does not support.
+// refusal returns the error for what a provider does not support.
 func (s Said) refusal(provider string, block exec.Block) error {
 	what := fmt.Sprintf("content of the type %q", block.Type)
 	if block.MIMEType != "" {
@@ -413,7 +412,7 @@ func (s Said) refusal(provider string, block exec.Block) error {
 	return fmt.Errorf("%s takes no %s from the role %q", provider, what, s.Role)
 }
 
-// ollama has images beside the text (api/chat), of whatever type the model takes.
+// ollama has images beside the text (api/chat), of any type that the model supports.
 func (s Said) ollama() (json.RawMessage, error) {
 	var images []json.RawMessage
 	for _, block := range s.Blocks {

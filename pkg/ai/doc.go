@@ -3,9 +3,9 @@
 // for its final answer (AI-1). A Provider handles one turn with one kind of server: Ollama, Anthropic, or any server
 // with OpenAI's chat completions.
 //
-// Messages are kept as the JSON that was sent and received. Whatever a model added to its answer (signatures of its
-// thinking, members that toolx does not know) is part of the next request, byte for byte; only fragments are joined.
+// Messages are kept as the JSON that was sent and received. Everything in a model's answer (signatures of its
+// thinking, unknown members) is part of the next request, byte for byte; only fragments are joined.
 //
-// The package prints nothing; it reports what happens as an Event. It depends on the Executor and nothing below it, and
-// tool formats are left to package convert.
+// The package prints nothing: it emits Events. It depends on the Executor and nothing below it, and leaves tool formats
+// to package convert.
 package ai

@@ -20,11 +20,11 @@ import (
 	"toolx/pkg/sse"
 )
 
-// defaultIdle is how long a server may be silent. A large model takes minutes to be loaded, and as long again to read a
-// long prompt on a slow machine.
+// defaultIdle is how long a server may be silent. A large model takes minutes to load, and as long to read a long
+// prompt on a slow machine.
 const defaultIdle = 10 * time.Minute
 
-// shortestKey is the length from which a key is a secret, as in mask. Local servers get "x" or "-", which is part of
+// shortestKey is the minimum length of a secret key, as in mask. Keys for local servers such as "x" or "-" are parts of
 // many words.
 const shortestKey = 4
 
@@ -33,14 +33,14 @@ type endpoint struct {
 	provider, model string
 	base            string // without a slash at its end, and without the query
 	query           url.Values
-	variable        string // that holds the key
+	variable        string // of the key
 	key             string // may be empty
 	agent           string
 	client          *http.Client
 }
 
 func newEndpoint(options Options, provider, model, base string) (*endpoint, error) {
-	base, _, _ = strings.Cut(base, "#")      // a fragment is for browsers
+	base, _, _ = strings.Cut(base, "#")      // fragments are for browsers
 	base, query, _ := strings.Cut(base, "?") // which comes after the path of each request
 	values, _ := url.ParseQuery(query)
 	address, err := url.Parse(base)
@@ -71,7 +71,7 @@ func newEndpoint(options Options, provider, model, base string) (*endpoint, erro
 }
 
 // keyIn returns the key in the first of some variables that is set, and that variable; if none is, the first one. A
-// header cannot carry a line break, such as one from a file that has more than the key.
+// header cannot have line breaks, such as from a file with more than the key.
 func keyIn(options Options, variables []string) (variable, key string, err error) {
 	for _, variable := range variables {
 		key := strings.TrimSpace(options.Getenv(variable))
@@ -263,8 +263,8 @@ func (e *endpoint) cutShort(err error) *Failure {
 	return e.broken("", err)
 }
 
-// inStream returns the failure of an error in the middle of a stream. It means the same as in a response, if it is
-// clear; else the stream broke, because the request had been accepted.
+// inStream returns the failure for an error in the middle of a stream. A clear error means the same as in a response;
+// otherwise the stream broke, because the request had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
 	code, message := errorIn(body)
 	status := statusIn(code)
@@ -376,7 +376,7 @@ func (b *idleBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// idleError is errIdle where that is what ended the context, else err.
+// idleError returns errIdle if that ended the context, otherwise err.
 func idleError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errIdle) {
 		return errIdle

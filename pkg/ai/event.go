@@ -19,21 +19,21 @@ type Offered struct {
 	// FromServers is how many of the tools belong to servers; the others are toolx's own.
 	FromServers int
 	Losses      []convert.Loss // what the format cannot express, including skipped tools
-	// Limits is why the provider may refuse the tools together, such as their number; they are among the Losses.
+	// Limits is why the provider may refuse all the tools, such as their number; they are among the Losses.
 	Limits []convert.Loss
 }
 
-// Overfull says that a request may exceed the context that it asks for, and that the provider will silently cut it. It
-// is emitted once, and again after the conversation has fitted in between.
+// Overfull reports that a request may exceed its context, so that the provider silently cuts it. It is emitted once,
+// and again if the conversation has fitted in between.
 type Overfull struct {
 	Tokens  int // of tools and conversation, estimated
-	Context int // what is asked for, in tokens
+	Context int // the requested size, in tokens
 }
 
-// Forgotten says that the oldest questions were dropped because the conversation was too long.
+// Forgotten reports that the oldest questions were dropped because the conversation was too long.
 type Forgotten struct{ Questions int }
 
-// TurnStarted says that the model is asked.
+// TurnStarted reports that a request is sent to the model.
 type TurnStarted struct{ Turn int } // counted from 1 in each answer
 
 // TextDelta is a piece of the answer.
@@ -42,14 +42,14 @@ type TextDelta struct{ Text string }
 // ThinkingDelta is a piece of the model's thoughts before the answer.
 type ThinkingDelta struct{ Text string }
 
-// Retrying says that a request failed and is sent again after a pause.
+// Retrying reports that a request failed and is sent again after a pause.
 type Retrying struct {
 	Attempt int // the one that failed, counted from 1
 	Delay   time.Duration
 	Err     error
 }
 
-// TurnFinished says that the model has ended its turn. Its calls follow.
+// TurnFinished reports that the model has ended its turn. Its calls follow.
 type TurnFinished struct {
 	Turn   int
 	Stop   Stop
@@ -58,11 +58,11 @@ type TurnFinished struct {
 	Calls  int
 }
 
-// WroteCalls says that the model wrote calls of offered tools as plain text, such as JSON in a code fence. They are not
-// run, because they may be a quotation.
+// WroteCalls reports that the model wrote calls of offered tools as plain text, such as JSON in a code fence. They are
+// not run, because they may be a quotation.
 type WroteCalls struct{ Calls []convert.ToolCall }
 
-// CallStarted says that a call of the model is about to run.
+// CallStarted reports that a call of the model is about to run.
 type CallStarted struct {
 	ID        string // the provider's, or a generated one
 	Name      string // as the model wrote it
@@ -70,7 +70,7 @@ type CallStarted struct {
 	Arguments json.RawMessage
 }
 
-// CallFinished says how a call ended. A call that was not run has no CallStarted.
+// CallFinished reports the result of a call. A call that was not run has no CallStarted.
 type CallFinished struct {
 	ID     string
 	Name   string
@@ -79,7 +79,7 @@ type CallFinished struct {
 	Shown, Total int
 }
 
-// Done says that the answer is complete.
+// Done reports that the answer is complete.
 type Done struct{ Answer Answer }
 
 // Answer is the outcome of a question.

@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Reason says why there is no answer.
+// Reason is why there is no answer.
 type Reason string
 
 // The reasons. Reason.row describes each.
@@ -94,7 +94,7 @@ func (r Reason) row() reasonRow {
 	}[r]
 }
 
-// Failure says why a model gave no answer. It never has a key in it.
+// Failure is why a model gave no answer. It never contains a key.
 type Failure struct {
 	Provider, Model string
 	URL             string // of the server, without the path
@@ -120,7 +120,7 @@ type Failure struct {
 // maxAttempts returns how often a request is made that fails for this reason.
 func (f *Failure) maxAttempts() int {
 	if f.Reason == BrokenCall {
-		return 2 // caused by the model, so that waiting does not help
+		return 2 // the model caused it, so waiting does not help
 	}
 	return maxAttempts
 }
@@ -132,7 +132,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Kind implements the interface that fault.KindOf looks for.
 func (f *Failure) Kind() fault.Kind { return f.Reason.row().kind }
 
-// Hint returns what to do next.
+// Hint returns the next step.
 func (f *Failure) Hint() string {
 	ollama := f.Provider == Ollama
 	says := func(text string) bool { return strings.Contains(f.Detail, text) }
@@ -294,8 +294,8 @@ func placeOf(steps json.RawMessage) string {
 	return strings.Join(path, ".") + ": "
 }
 
-// retryAfter reads how long a server asks to wait: in seconds or as a date (RFC 9110, 10.2.3), or in milliseconds, as
-// OpenAI and Anthropic do.
+// retryAfter reads how long to wait according to the server: in seconds or as a date (RFC 9110, 10.2.3), or in
+// milliseconds, as OpenAI and Anthropic do.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -20,7 +20,7 @@ import (
 //   - Other values replace earlier ones; null is ignored.
 type fragment struct {
 	kind     byte   // '{', '[', '"', 0 for any other value
-	text     []byte // between the quotes of a string; of another value, all of it
+	text     []byte // a string without its quotes, or the whole of another value
 	members  []fragmentMember
 	elements []*fragment
 	index    string // of an element, empty if it has none
@@ -249,11 +249,11 @@ func (f *fragment) json() json.RawMessage {
 	return f.text
 }
 
-// speech is what a model said so far. It passes pieces on as they arrive.
+// speech is the model's text so far. It passes pieces on as they arrive.
 type speech struct {
 	text    strings.Builder
 	refused bool
-	// filter, if not nil, receives the text first, and decides which of it is the answer.
+	// filter, if not nil, receives the text first, and decides which part is the answer.
 	filter *convert.TextFilter
 }
 

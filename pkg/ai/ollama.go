@@ -24,7 +24,7 @@ import (
 // defaultOllamaModel is small enough for any machine, and can call tools.
 const defaultOllamaModel = "qwen3:0.6b"
 
-// ollama speaks to Ollama's /api/chat (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
+// ollama uses Ollama's /api/chat (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
 // Qwen's form, fitted to what Ollama passes on to the model (AI-2). Requests are posted as toolx writes them: Ollama's
 // own Go types know only a part of JSON Schema, and would silently drop the rest.
 type ollama struct{ *endpoint }
@@ -74,7 +74,7 @@ func (o *ollama) Body(request Request) json.RawMessage {
 		"options", options)
 }
 
-// size returns how many tokens a request takes, and the context that it asks for.
+// size returns how many tokens a request takes, and the context that it requests.
 func (o *ollama) size(request Request) (tokens, context int) {
 	const bytesPerToken = 3 // 4.1 in English, less in other languages
 	size := len(request.Tools) + len(request.System)
@@ -86,7 +86,7 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	return tokens, ollamaContext(tokens)
 }
 
-// ollamaContext returns the context to ask for with a prompt of so many tokens; zero leaves it to Ollama. Ollama
+// ollamaContext returns the context to request for a prompt of so many tokens; zero leaves it to Ollama. Ollama
 // silently cuts what exceeds its default (4096 tokens on small machines) at the beginning, where the tools are. So a
 // large prompt asks for twice its size, in powers of two, because each change makes Ollama load the model again. The
 // maximum fits a small machine: each token takes a tenth of a megabyte even with a small model.
@@ -111,7 +111,7 @@ func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	return turn, modelFailure(err)
 }
 
-// modelFailure recognizes failures of a model, to which Ollama responds with 500 as well.
+// modelFailure recognizes failures of a model, for which Ollama also responds with 500.
 func modelFailure(err error) error {
 	var failure *Failure
 	if !errors.As(err, &failure) {
@@ -126,7 +126,7 @@ func modelFailure(err error) error {
 	return err
 }
 
-// brokenCall puts the cause first in what Ollama says of a call: raw='…', err=….
+// brokenCall moves the cause to the start of Ollama's message about a call: raw='…', err=….
 func brokenCall(said string) string {
 	at := strings.LastIndex(said, "', err=")
 	raw, ok := strings.CutPrefix(said[:max(at, 0)], "raw='")
@@ -136,8 +136,8 @@ func brokenCall(said string) string {
 	return said[at+len("', err="):] + "; it wrote " + raw
 }
 
-// cannotLoad reports whether a refusal is about the model itself: it needs more memory than there is, or its file needs
-// another version of Ollama.
+// cannotLoad reports whether a refusal is about the model itself: it needs more memory than available, or its file
+// needs another version of Ollama.
 func cannotLoad(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc([]string{
@@ -164,7 +164,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 		func(text string) { said.pass(text, emit) },
 		func(text string) { said.think(text, emit) },
 	)
-	defer said.filter.End() // also of an answer that breaks off
+	defer said.filter.End() // also if the answer breaks off
 	lines, message := bufio.NewReader(stream), &fragment{kind: '{'}
 	for {
 		line, err := lines.ReadBytes('\n')

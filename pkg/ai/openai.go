@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// openAI speaks OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM,
+// openAI uses OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM,
 // LM Studio, llama.cpp, Mistral and many others. Each adds its own members to answers, and some require them back;
 // OpenAI's SDK would drop them, and is larger than all the rest of toolx.
 type openAI struct {
@@ -50,7 +50,7 @@ func newOpenAI(options Options) (Provider, error) {
 	return &openAI{endpoint: end}, nil
 }
 
-// Format returns Mistral's own if the server is Mistral's: its results carry a name.
+// Format returns Mistral's if the server is Mistral's: its results carry a name.
 func (o *openAI) Format() convert.Format {
 	if o.isMistral() {
 		return convert.Mistral
@@ -87,7 +87,7 @@ func (o *openAI) Body(request Request) json.RawMessage {
 }
 
 // limitName returns the member that bounds an answer. OpenAI's reasoning models refuse the older name, the only one
-// that all others know.
+// that all others support.
 func (o *openAI) limitName() string {
 	if strings.Contains(o.base, "api.openai.com") {
 		return "max_completion_tokens"

@@ -15,10 +15,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// Provider is where a model runs. It knows how to ask for a turn and how to read its stream, and does not know tools,
-// loops or retries.
+// Provider is where a model runs. It sends the request for a turn and reads the stream of the answer; it has nothing to
+// do with tools, loops and retries.
 type Provider interface {
-	// Name is the provider's name, as users type it.
+	// Name is the provider's name as users type it.
 	Name() string
 	// Model is the name of the model.
 	Model() string
@@ -62,7 +62,7 @@ type Turn struct {
 	written bool
 }
 
-// Stop says why a model stopped.
+// Stop is why a model stopped.
 type Stop string
 
 // The reasons to stop.
@@ -90,7 +90,7 @@ const (
 	OpenAI    = "openai"
 )
 
-// record is what toolx knows about a provider.
+// record describes a provider.
 type record struct {
 	name string
 	keys []string // the variables that may hold its key
@@ -105,7 +105,7 @@ type record struct {
 	models      string // the path of the list of models
 }
 
-// checkNetwork is the hint for a provider in the internet.
+// checkNetwork is the hint for a provider on the internet.
 const checkNetwork = "check --base-url, the network and HTTPS_PROXY"
 
 // records returns all providers, the default first.
@@ -133,13 +133,13 @@ func Help() string {
 	return lines.String()
 }
 
-// Options say which model is asked and where.
+// Options select the model and its server.
 type Options struct {
 	Provider string // one of Providers; empty means Ollama
 	Model    string // empty means the provider's default, where it has one
 	// BaseURL overrides the environment; empty means the environment's, or the provider's own address.
 	BaseURL string
-	// Getenv gives a variable of the environment, empty if it is not set.
+	// Getenv returns an environment variable, empty if it is not set.
 	Getenv func(string) string
 	// Idle is how long a stream may be silent; zero means ten minutes, because a model may have to be loaded first.
 	Idle time.Duration
@@ -173,8 +173,8 @@ func Secrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, repaired if
-// possible, or none. Most servers refuse a conversation with arguments that are not JSON.
+// argumentsOf returns the arguments of one call as they can be repeated: those for the Executor, repaired if possible,
+// or none. Most servers refuse a conversation with arguments that are not JSON.
 func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	message, err := convert.ReadCalls(call, format)
 	if err != nil || len(message.Calls) != 1 {

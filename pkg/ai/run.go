@@ -24,12 +24,12 @@ const parallelCalls = 16
 // maxBinary bounds content with images for a model, in bytes; providers refuse more.
 const maxBinary = 5 << 20
 
-// confirmed reports whether a tool must be confirmed before a model runs it: if its guards say so, else if it is marked
-// as destructive. MCP's default is the same for a tool without a mark, but few servers set it, and people stop reading
-// a question that appears every time; --tools keeps a tool away from the model.
+// confirmed reports whether a tool must be confirmed before a model runs it: if its guards require it, or if it is
+// marked as destructive. MCP treats a tool without a mark as destructive too, but few servers set marks, and users stop
+// reading questions that always appear; --tools hides a tool from the model.
 func confirmed(tool *exec.Tool) bool { return tool.Asks(guard.Said) != nil }
 
-// DeclinedError says that a destructive tool was not confirmed. Its text is for the model.
+// DeclinedError reports that a destructive tool was not confirmed. Its text is for the model.
 type DeclinedError struct {
 	Tool string
 	Why  string // may be empty
@@ -56,8 +56,7 @@ type planned struct {
 }
 
 // run runs the calls of one turn through the Executor, in parallel, and returns their results in the order of the
-// calls. A call that cannot run has a result that says why (AI-1). Questions to the user come first, one after the
-// other.
+// calls. A call that cannot run has a result with the reason (AI-1). The user is asked first, one question at a time.
 func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.ToolCall) []convert.ToolResult {
 	plan := make([]planned, len(calls))
 	for i, call := range calls {
@@ -68,7 +67,7 @@ func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.To
 	var running sync.WaitGroup
 	for i := range plan {
 		free <- struct{}{}
-		if call := plan[i]; call.err == nil { // here, so that calls are reported in their order
+		if call := plan[i]; call.err == nil { // here, to report calls in order
 			c.emit(CallStarted{ID: call.id, Name: call.call.Name, Tool: call.tool.Name, Arguments: call.call.Arguments})
 		}
 		running.Go(func() {
@@ -132,8 +131,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	return written
 }
 
-// resultOf returns a result for the model: its string form (EXEC-16), cut if too long; if it is not, also its content
-// and structure, for formats that support them.
+// resultOf returns a result for the model: its string form (EXEC-16), cut if too long; otherwise also its content and
+// structure, for formats that support them.
 func (c *Conversation) resultOf(
 	call convert.ToolCall, result *exec.Result,
 ) (written convert.ToolResult, shown, total int) {
@@ -186,7 +185,7 @@ func (c *Conversation) offer() *offer {
 			fromServers++
 		}
 	}
-	if len(conversion.Tools) > 0 { // an empty list is refused by some
+	if len(conversion.Tools) > 0 { // some providers refuse an empty list
 		made.document = conversion.Document()
 	}
 	if !slices.Equal(made.names, c.offered) {
@@ -199,8 +198,8 @@ func (c *Conversation) offer() *offer {
 	return made
 }
 
-// find returns the tool that a model means. Models drop prefixes and use the names of other formats; that is accepted
-// if only one tool can be meant. A tool that was not offered is not found, even if toolx has it.
+// find returns the tool that a model means. Models drop prefixes and use the names of other formats, which is accepted
+// if it is unambiguous. A tool that was not offered is not found, even if toolx has it.
 func (o *offer) find(name string) (*exec.Tool, error) {
 	if tool := o.byName[name]; tool != nil {
 		return tool, nil

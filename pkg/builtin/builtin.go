@@ -261,7 +261,7 @@ func (s Services) missingHandler(kind exec.Type, name string) error {
 	return &fault.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
 }
 
-// complete returns s with empty functions in place of missing ones.
+// complete returns s with empty functions for missing ones.
 func (s Services) complete() Services {
 	if s.Open == nil {
 		s.Open = func(context.Context, string) error { return nil }

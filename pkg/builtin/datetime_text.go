@@ -14,7 +14,7 @@ import (
 	"github.com/itchyny/timefmt-go"
 )
 
-// clock reads times as people write them.
+// clock reads times in the forms that people use.
 type clock struct {
 	now    time.Time
 	zone   *time.Location

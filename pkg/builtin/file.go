@@ -23,7 +23,7 @@ type files interface {
 	open(path string) (*os.File, error)
 }
 
-// anyFile is every file: a person may name any.
+// anyFile is any file, for users.
 type anyFile struct{}
 
 func (anyFile) stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
@@ -73,7 +73,7 @@ func (f filesBelow) name(path string) (string, error) {
 	return name, nil
 }
 
-// OutsideError says that a path is outside the folders that a model, or a client of toolx serve, may read.
+// OutsideError reports that a path is outside the folders that a model, or a client of toolx serve, may read.
 type OutsideError struct {
 	Path    string
 	Folders []string
@@ -81,9 +81,9 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string {
 	if len(e.Folders) == 0 {
-		return e.Path + " may not be searched: no folder may be (roots in the config)"
+		return e.Path + " may not be searched: no folder is allowed (roots in the config)"
 	}
-	return fmt.Sprintf("%s may not be searched: only files below %s may be (roots in the config)", e.Path,
+	return fmt.Sprintf("%s may not be searched: only files below %s are allowed (roots in the config)", e.Path,
 		strings.Join(e.Folders, ", "))
 }
 
@@ -121,7 +121,7 @@ func confine(folders []string, path string) (absolute string, below filesBelow, 
 
 // unread explains why a file cannot be read, without the names of Go's system calls.
 func unread(path string, failed *fs.PathError) error {
-	if failed.Err.Error() == "path escapes from parent" { // of os.Root, which has no variable for it
+	if failed.Err.Error() == "path escapes from parent" { // from os.Root, which exports no error for it
 		return fmt.Errorf("%s leads out of its folder", path)
 	}
 	return fmt.Errorf("cannot read %s: %w", path, failed.Err)

@@ -59,8 +59,8 @@ func mathEval(_ context.Context, request exec.Request) (any, error) {
 	}{result}, nil
 }
 
-// evaluate returns the value of an arithmetic expression, a finite float64 or a bool. An error says what is wrong and
-// where.
+// evaluate returns the value of an arithmetic expression, a finite float64 or a bool. An error has the problem and its
+// position.
 func evaluate(expression string) (any, error) {
 	if strings.TrimSpace(expression) == "" {
 		return nil, errors.New("the expression is empty: give one such as 2+2")
@@ -103,7 +103,7 @@ func evaluate(expression string) (any, error) {
 		if !isFinite(value) {
 			return nil, errors.New("the result is too large (over 1.8e308) or not a real number")
 		}
-		return value + 0, nil // + 0 takes the sign off a zero
+		return value + 0, nil // + 0 removes the sign of a zero
 	}
 	return nil, errors.New("the result is a list or a function, not a number (write max([1, 2]) or sqrt(2))")
 }

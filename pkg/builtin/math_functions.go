@@ -16,10 +16,10 @@ var mathConstants = map[string]any{
 	"tau": 2 * math.Pi, "τ": 2 * math.Pi, "phi": math.Phi, "φ": math.Phi,
 }
 
-// function is one that an expression may call. A result that is not finite is an error.
+// function is a function that expressions may call. A result that is not finite is an error.
 type function struct {
 	apply func(values []float64) float64
-	types []any // what it takes: pointers to types of functions, as the expr library reads them
+	types []any // its signatures: pointers to types of functions, for the expr library
 }
 
 // The types of functions.

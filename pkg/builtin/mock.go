@@ -20,7 +20,7 @@ import (
 // maxMockFile bounds a file in a mock's content block, in bytes.
 const maxMockFile = 32 << 20
 
-// mock returns what the config says (IMPL-1). It ignores the arguments, which the executor has logged.
+// mock returns the configured response (IMPL-1). It ignores the arguments, which the executor has logged.
 type mock struct {
 	entry    *config.Tool
 	services Services
@@ -65,7 +65,7 @@ func (m *mock) play(ctx context.Context) error {
 	return wait(ctx, does.Delay-half)
 }
 
-// print prints a line on the stage. Without one, stdout belongs to the answer, and the log says what would be printed.
+// print prints a line on the stage. Without one, stdout is for the answer, and the log shows what would be printed.
 func (m *mock) print(put func(Stage, string), stream, line string) {
 	if m.services.Stage != nil {
 		put(m.services.Stage, line)
@@ -82,7 +82,7 @@ func (m *mock) crash(ctx context.Context, code int) (json.RawMessage, error) {
 			"the mock %s is set to crash: under toolx serve, the process exits here with code %d", m.entry.Name, code))
 	}
 	m.services.Stage.Exit(code)
-	// If the stage does not exit, there is no answer either.
+	// If the stage does not exit, there is still no answer.
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -116,7 +116,7 @@ type searcher struct {
 	git       bool  // ask git what it ignores
 }
 
-// search finds text in files (IMPL-3): a person may search any, others those below the roots.
+// search finds text in files (IMPL-3): users may search any, others only those below the roots.
 func (s Services) search(ctx context.Context, request exec.Request) (any, error) {
 	arguments := searchArguments{Path: ".", MaxResults: defaultResults}
 	if err := decode(request, &arguments); err != nil {
@@ -136,7 +136,7 @@ func (s Services) search(ctx context.Context, request exec.Request) (any, error)
 	}
 	roots, asked := s.Roots, path
 	if !request.Confined {
-		roots, asked = []string{search.root}, search.root // no link in a folder leads a person out of it
+		roots, asked = []string{search.root}, search.root // links in a folder do not lead out of it for users
 	}
 	if request.Confined || isFolder(search.root) {
 		root, below, err := confine(roots, asked)
@@ -182,7 +182,7 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	switch {
 	case expression == "":
 		return nil, errors.New("the query is empty")
-	case len(expression) > maxQuery: // its program takes a hundred times as much memory
+	case len(expression) > maxQuery: // its compiled form takes a hundred times as much memory
 		return nil, fmt.Errorf("the query is longer than %d bytes: give a part of it", maxQuery)
 	case strings.Contains(expression, "\n"):
 		return nil, errors.New("the query has a line break: search for text within one line")
@@ -207,7 +207,8 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	}, nil
 }
 
-// folder searches a folder: what git lists in a repository, else entry by entry. shown is its path in the answer.
+// folder searches a folder: the files that git lists in a repository, otherwise entry by entry. shown is its path in
+// the answer.
 func (s *searcher) folder(ctx context.Context, path, shown string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -217,7 +218,7 @@ func (s *searcher) folder(ctx context.Context, path, shown string) error {
 		if err == nil {
 			return s.listed(ctx, names, path, shown)
 		}
-		s.git = !errors.Is(err, context.DeadlineExceeded) // it would take as long for the next one
+		s.git = !errors.Is(err, context.DeadlineExceeded) // the next one would take as long
 	}
 	entries, err := readFolder(s.files, path)
 	switch {
@@ -244,7 +245,7 @@ func (s *searcher) isRepository(path string) bool {
 	return err == nil
 }
 
-// hides reports whether the search skips files and folders of that name.
+// hides reports whether the search skips files and folders with a name.
 func (s *searcher) hides(name string) bool {
 	return name == ".git" || !s.arguments.Hidden && strings.HasPrefix(name, ".")
 }
@@ -270,7 +271,7 @@ func (s *searcher) listed(ctx context.Context, names []string, path, shown strin
 	return nil
 }
 
-// entry searches what one entry of a folder is. Links are not followed: they lead out of the folder, or in circles.
+// entry searches one entry of a folder. It does not follow links, which may lead out of the folder or in circles.
 func (s *searcher) entry(ctx context.Context, entry fs.DirEntry, path, shown string) error {
 	switch {
 	case entry.IsDir():
@@ -317,7 +318,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 	return s.lines(ctx, string(data), filepath.ToSlash(shown))
 }
 
-// report counts a file, and reports progress now and then.
+// report counts a file, and sometimes reports progress.
 func (s *searcher) report() {
 	const every = 200
 	s.answer.FilesSearched++
@@ -331,8 +332,8 @@ func (s *searcher) report() {
 
 // lines searches text line by line.
 func (s *searcher) lines(ctx context.Context, text, shown string) error {
-	// Most files do not match, and one look at the whole is much faster than one at each line. A regular expression may
-	// depend on a line's beginning or end.
+	// Most files do not match, and one search of the whole file is much faster than one of each line. But a regular
+	// expression may depend on the start or end of a line.
 	if !s.arguments.Regex && !s.pattern.MatchString(text) {
 		return nil
 	}
@@ -382,7 +383,7 @@ func (s *searcher) stop(why string) error {
 	return errSearchDone
 }
 
-// cutLine shortens a long line to the text around a byte, with … in place of the rest, and removes a carriage return at
+// cutLine shortens a long line to the text around a byte, with … for the rest, and removes a carriage return at
 // its end.
 func cutLine(line string, around int) string {
 	const before, most = 100, 300 // characters
@@ -409,7 +410,7 @@ func binary(data []byte) bool {
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
 }
 
-// wants reports whether the globs select a file: no excluding one matches it, and one of the others does, if there are
+// wants reports whether the globs select a file: no exclusion matches it, and one of the other globs does, if there are
 // any.
 func (s *searcher) wants(path string) bool {
 	below, err := filepath.Rel(s.root, path)

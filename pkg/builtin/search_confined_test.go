@@ -94,7 +94,7 @@ func TestSearchConfinedWithoutRoots(t *testing.T) {
 		t.Errorf("%q %s", files, failure)
 	}
 	files, failure = searchAs(t, builtin.Services{Roots: []string{}}, true, ".")
-	if failure != ". may not be searched: no folder may be (roots in the config)" {
+	if failure != ". may not be searched: no folder is allowed (roots in the config)" {
 		t.Errorf("%q %s", files, failure)
 	}
 }

@@ -150,7 +150,7 @@ func TestVolumeFindsWhatWorks(t *testing.T) {
 	}
 	install(t, map[string]string{"wpctl": noPipewire, "amixer": "#!/bin/sh\necho nonsense\n"})
 	_, err := setVolume(t.Context(), linux, volumeArguments{})
-	want := `no volume control works: wpctl: exit status 1: Could not connect to PipeWire; amixer: its answer cannot be read: "nonsense"`
+	want := `no volume control works: wpctl: exit status 1: Could not connect to PipeWire; amixer: unreadable output: "nonsense"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -184,14 +184,14 @@ func TestVolumeParsers(t *testing.T) {
 	}{
 		{"wpctl over 100", "Volume: 1.53\n", sound{Level: 153}, ""},
 		{"wpctl muted", "Volume: 0.00 [MUTED]\n", sound{Muted: true}, ""},
-		{"wpctl nonsense", "Volume: loud", sound{}, "cannot be read"},
+		{"wpctl nonsense", "Volume: loud", sound{}, "unreadable output"},
 		{"pactl mono", "Volume: mono: 65536 / 100% / 0.00 dB\nMute: yes\n", sound{Level: 100, Muted: true}, ""},
 		{
 			"pactl balance", "Volume: front-left: 1 /  40% / 0 dB,   front-right: 1 /  60% / 0 dB\nMute: no",
 			sound{Level: 50},
 			"",
 		},
-		{"pactl nonsense", "No such entity\n", sound{}, "cannot be read"},
+		{"pactl nonsense", "No such entity\n", sound{}, "unreadable output"},
 		{"amixer without a switch", "  Mono: Playback 50 [78%] [-12.00dB]", sound{Level: 78}, ""},
 		{"amixer one side on", "L: Playback 1 [40%] [off]\nR: Playback 1 [40%] [on]", sound{Level: 40}, ""},
 		{"amixer capture", "Mono: Playback 1 [40%] [on]\nMono: Capture 1 [90%] [off]", sound{Level: 40}, ""},
@@ -201,7 +201,7 @@ func TestVolumeParsers(t *testing.T) {
 			sound{},
 			"no volume that can be set",
 		},
-		{"osascript nonsense", "", sound{}, "cannot be read"},
+		{"osascript nonsense", "", sound{}, "unreadable output"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -166,7 +166,7 @@ func programRunner(path string) runner {
 			return string(out), nil
 		}
 		if ctx.Err() != nil {
-			return "", fmt.Errorf("no answer: %w", ctx.Err())
+			return "", fmt.Errorf("no response: %w", ctx.Err())
 		}
 		var exit *osexec.ExitError
 		if errors.As(err, &exit) {
@@ -231,7 +231,7 @@ func readSound(out string) (sound, error) {
 	level := regexp.MustCompile(`(\d+)%|Volume: (\d+\.\d+)|output volume:(\d+)`)
 	levels := level.FindAllStringSubmatch(text.String(), -1)
 	if levels == nil {
-		return sound{}, fmt.Errorf("its answer cannot be read: %q", strings.TrimSpace(out))
+		return sound{}, fmt.Errorf("unreadable output: %q", strings.TrimSpace(out))
 	}
 	sum := 0.0
 	for _, found := range levels {
