@@ -37,14 +37,10 @@ var notRun = map[string]map[string]string{
 	},
 	"clients.md":    {"toolx tui": "somebody at the interface"},
 	"completion.md": {"fpath=": "zsh"},
-	"connections.md": {
-		"toolx call echo message=hi --url http://127.0.0.1:3001/mcp": "a server at this address",
-	},
-	"dev.md":      {"toolx dev": "somebody who edits a file, and ends it"},
-	"examples.md": {"toolx session start --as browser": "a browser"},
-	"list.md":     {"toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq": "jq"},
-	"show.md":     {"toolx show zwave__list_zwave_devices --json | jq": "jq"},
-	"releases.md": {"make release-snapshot": "a clean checkout, and ten minutes"},
+	"dev.md":        {"toolx dev": "somebody who edits a file, and ends it"},
+	"list.md":       {"toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq": "jq"},
+	"show.md":       {"toolx show zwave__list_zwave_devices --json | jq": "jq"},
+	"releases.md":   {"make release-snapshot": "a clean checkout, and ten minutes"},
 	"secret.md": {
 		"toolx secret set github":        "a keyring",
 		"cat toolx.yaml":                 "what the command before has kept",

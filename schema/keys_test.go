@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write docs/config-keys.md")
 func TestKeys(t *testing.T) {
 	p := keysPage{written: make(map[*jsonschema.Subschema]string)}
 	p.text.WriteString("# Config keys\n\nGenerated from `schema/toolx.schema.json` by `make docs`. " +
-		"[Config](config.md) explains them with examples.\n")
+		"[Config](config.md) explains them with examples, and lists those with [variables](config.md#variables).\n")
 	p.section("", jsonschema.Parse(json.RawMessage(schema.Config())).Tree("").Root)
 	file := filepath.Join("..", "docs", "config-keys.md")
 	if *update {
@@ -49,12 +49,22 @@ func (p *keysPage) section(path string, object *jsonschema.Subschema) {
 	p.written[object] = path
 	var below []*jsonschema.Subschema
 	rows := ""
+	var ignored []string
+	aliases := aliasesOf(object)
 	for _, key := range object.Below {
 		if key.Keyword != "properties" {
 			continue
 		}
-		rows += p.row(key)
-		below = append(below, key)
+		switch description := key.Get("description").Text(); {
+		case description == "Ignored.":
+			ignored = append(ignored, key.Name)
+		case !strings.HasPrefix(description, aliasOf):
+			rows += p.row(key, aliases[key.Name])
+			below = append(below, key)
+		}
+	}
+	if ignored != nil {
+		rows += "\nIgnored: " + code(ignored) + ".\n"
 	}
 	if rows != "" {
 		title := cmp.Or(path, "Top level")
@@ -71,6 +81,30 @@ func (p *keysPage) section(path string, object *jsonschema.Subschema) {
 		p.objectsOf(path+key.Name, target(key))
 	}
 }
+
+// aliasOf begins the description of a key that means the same as another.
+const aliasOf = "Alias of "
+
+// aliasesOf returns the aliases of an object's keys, with what the description of each adds.
+func aliasesOf(object *jsonschema.Subschema) map[string][]string {
+	aliases := make(map[string][]string)
+	for _, key := range object.Below {
+		of, found := strings.CutPrefix(key.Get("description").Text(), aliasOf)
+		if !found {
+			continue
+		}
+		name, more, _ := strings.Cut(strings.TrimSuffix(of, "."), ", ")
+		alias := "`" + key.Name + "`"
+		if more != "" {
+			alias += " (" + more + ")"
+		}
+		aliases[name] = append(aliases[name], alias)
+	}
+	return aliases
+}
+
+// code returns names as code, separated by commas.
+func code(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 // objectsOf describes the objects that a value is or holds.
 func (p *keysPage) objectsOf(path string, value *jsonschema.Subschema) {
@@ -90,15 +124,19 @@ func (p *keysPage) objectsOf(path string, value *jsonschema.Subschema) {
 	}
 }
 
-// row describes a key.
-func (p *keysPage) row(key *jsonschema.Subschema) string {
+// row describes a key with its aliases.
+func (p *keysPage) row(key *jsonschema.Subschema, aliases []string) string {
 	value := target(key)
 	about := cmp.Or(key.Get("description").Text(), value.Get("description").Text())
+	about = strings.ReplaceAll(about, " ${VAR} is expanded.", "") // docs/config.md lists these keys
 	if preset := key.Get("default"); preset != nil {
 		about += fmt.Sprintf(" Default: `%s`.", preset.Raw())
 	}
-	if examples := append(key.Get("examples").Elements(), value.Get("examples").Elements()...); len(examples) > 0 {
+	if examples := key.Get("examples").Elements(); len(examples) > 0 {
 		about += fmt.Sprintf(" For example `%s`.", examples[0].Raw())
+	}
+	if aliases != nil {
+		about += " Also " + strings.Join(aliases, ", ") + "."
 	}
 	return fmt.Sprintf("| `%s` | %s | %s |\n", key.Name, kinds(value), strings.ReplaceAll(strings.TrimSpace(about), "|", `\|`))
 }
@@ -107,7 +145,7 @@ func (p *keysPage) row(key *jsonschema.Subschema) string {
 func kinds(value *jsonschema.Subschema) string {
 	if options := value.Get("enum").Texts(); len(options) > 0 {
 		options = slices.DeleteFunc(options, func(option string) bool { return option == "" })
-		return "`" + strings.Join(options, "`, `") + "`"
+		return code(options)
 	}
 	names := value.Get("type").Texts()
 	if one := value.Get("type").Text(); one != "" {
