@@ -62,7 +62,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/doctor/decode":   nil,
 		"pkg/doctor/evidence": {"pkg/contract", "pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/contract", "pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
-		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
+		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/junit", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
 		"pkg/servers/daemon":              {"pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/fault", "pkg/procs", "pkg/rawjson", "pkg/state", "pkg/words"},

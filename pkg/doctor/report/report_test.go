@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/junit"
 	"toolx/pkg/render"
 )
 
@@ -353,7 +354,7 @@ func TestDoctorSARIF(t *testing.T) {
 
 func TestDoctorJUnit(t *testing.T) {
 	text := report(t, Options{Format: JUnit, FailOn: check.Error})
-	var suites junitSuites
+	var suites junit.Report
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
 		t.Fatal(err)
 	}
