@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"bufio"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,10 @@ import (
 )
 
 // TestBatchStreams proves that a result of a batch is printed before the next call has been read, and while the next
-// one runs, and that Ctrl-C ends a batch whose input goes on.
+// one runs, and that Ctrl-C ends a batch whose input goes on, with a report.
 func TestBatchStreams(t *testing.T) {
-	command := exec.Command("toolx", "call", "--batch", "-", "--", "fakeserver", "silent-call")
+	args := []string{"call", "--batch", "-", "--report", "junit=report.xml", "--", "fakeserver", "silent-call"}
+	command := exec.Command("toolx", args...)
 	command.Dir = emptyFolder(t)
 	command.Env = append(command.Environ(), homeVariables(filepath.Join(command.Dir, ".home"))...)
 	input, err := command.StdinPipe()
@@ -61,5 +63,10 @@ func TestBatchStreams(t *testing.T) {
 	}
 	if !strings.Contains(told.String(), "5 calls: 3 succeeded, 2 failed") {
 		t.Errorf("stderr %q", told.String())
+	}
+	report, err := os.ReadFile(filepath.Join(command.Dir, "report.xml"))
+	if err != nil || !strings.Contains(string(report), `<testsuites name="toolx" tests="6" failures="1" errors="2"`) ||
+		!strings.Contains(string(report), `<error message="interrupted"></error>`) {
+		t.Errorf("the report of an interrupted batch: %v, %s", err, report)
 	}
 }

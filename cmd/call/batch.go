@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,7 @@ type batchOptions struct {
 	parallel  int // calls at once on one server
 	unordered bool
 	failFast  bool
+	report    string // the file for a report as JUnit XML; empty for none
 }
 
 func (o *batchOptions) declare(cmd *cobra.Command) {
@@ -46,9 +48,10 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: run `N` calls at once on each server")
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they arrive")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: stop after the first failure")
+	flags.StringVar(&o.report, "report", "", "with --batch: write a report to a file, as `FORMAT=FILE`: junit")
 	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
 		"batch", "arg", "args", "save", "dry-run", "edit", correct.FromToolCall)
-	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
+	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast", "report")
 }
 
 // check refuses options that a batch does not support.
@@ -70,6 +73,13 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	if o.parallel < 1 {
 		return fault.Usage("--parallel must be at least 1", "--parallel 4")
+	}
+	if format, name, _ := strings.Cut(o.report, "="); given("report") {
+		if format != "junit" || name == "" || name == "-" {
+			return fault.Usage("--report "+strconv.Quote(o.report)+" is not a format and a file",
+				"--report junit=toolx.xml")
+		}
+		o.report = name
 	}
 	return nil
 }
@@ -99,6 +109,7 @@ type batchCall struct {
 	result *exec.Result
 	id     json.RawMessage
 	done   bool
+	passed bool // the result is as the line expects
 }
 
 // size returns how many bytes wait with the call's result.
@@ -143,6 +154,7 @@ type batch struct {
 	succeeded, failed, unmade int
 	kind                      fault.Kind // of the failure that determines the exit code
 	err                       error      // of writing
+	tests                     *tests
 }
 
 // runBatch runs the calls in a file and prints a line for each. The error is how many failed.
@@ -183,6 +195,9 @@ func runBatch(ctx context.Context, o Options) error {
 		// Only one thing happens at a time, and waking another processor for each half of it takes longer than the
 		// work.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
+	if b.tests, err = openTests(o.batch.report); err != nil {
+		return err
 	}
 	b.stop = sync.OnceFunc(func() { close(b.stopped) })
 	defer context.AfterFunc(ctx, b.stop)()
@@ -240,9 +255,10 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	}
 	shown := *result // because the execution log reads the original meanwhile
 	result = &shown
+	call.passed = call.err == nil && b.judge(ctx, line, result)
 	result.Err = b.box.Out.Masked(result.Err)
 	b.results.AddNext(result, b.results.Line.Command)
-	if !result.Success && b.options.batch.failFast {
+	if !call.passed && b.options.batch.failFast {
 		b.stop()
 	}
 	if call.id = line.ID; call.id == nil {
@@ -250,6 +266,29 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	}
 	call.line, call.prepared, call.result = batchLine{}, nil, result
 	b.settle(call)
+}
+
+// judge compares a result with what its line expects, and reports whether it is so. A result that is not as expected
+// becomes a failure.
+func (b *batch) judge(ctx context.Context, line batchLine, result *exec.Result) bool {
+	if line.Failure != "" {
+		wrong := &render.ExpectError{Expected: "error " + strconv.Quote(string(line.Failure))}
+		switch kind := fault.KindOf(result.Err); {
+		case result.Success:
+			wrong.Actual = "the call succeeded"
+		case kind == line.Failure:
+			return true
+		default:
+			wrong.Actual = fmt.Sprintf("it is %q: %v", kind, result.Err)
+		}
+		result.Success, result.Err = false, wrong
+	}
+	if len(line.Expect) > 0 {
+		bounded, done := b.box.Bounded(ctx, exec.TimeoutError{Tool: line.name()})
+		defer done()
+		checkExpectations(bounded, line.Expect, result)
+	}
+	return result.Success
 }
 
 // prepare does what is possible before a call's turn comes: if its tool is known already, it checks the arguments. The
@@ -333,10 +372,14 @@ func (b *batch) report(ctx context.Context, took time.Duration) error {
 	}
 	if !b.box.Flags.Quiet {
 		b.box.Out.Say("%s; %s", summary, took.Round(time.Millisecond))
+		if times := b.tests.percentiles(); times != "" {
+			b.box.Out.Say("call times: %s", times)
+		}
 	}
+	err := b.tests.write(took, unmade, ctx.Err() != nil)
 	switch {
-	case b.err != nil:
-		return b.err
+	case cmp.Or(b.err, err) != nil:
+		return cmp.Or(b.err, err)
 	case ctx.Err() != nil:
 		return exit.Reported(&exec.InterruptedError{})
 	case b.failed > 0:

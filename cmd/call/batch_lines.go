@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
@@ -87,6 +90,8 @@ func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 type batchLine struct {
 	Tool, Prompt, Resource string
 	Arguments, ID          json.RawMessage
+	Expect                 []*render.Expectation
+	Failure                fault.Kind // that the call must have; empty if it must succeed
 }
 
 func (l batchLine) name() string { return cmp.Or(l.Tool, l.Prompt, l.Resource) }
@@ -107,7 +112,10 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	if tool != "" && !wrapsArguments(members) {
 		return batchLine{Tool: tool, Arguments: bytes.TrimSpace(text)}, nil
 	}
-	texts := map[string]*string{"tool": &line.Tool, "prompt": &line.Prompt, "resource": &line.Resource}
+	var failure string
+	texts := map[string]*string{
+		"tool": &line.Tool, "prompt": &line.Prompt, "resource": &line.Resource, "error": &failure,
+	}
 	for _, m := range members {
 		switch to := texts[m.Name]; {
 		case to != nil && !rawjson.IsString(m.Value):
@@ -118,8 +126,12 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 			line.ID = rawjson.Compact(m.Value)
 		case m.Name == "arguments":
 			line.Arguments = m.Value
+		case m.Name == "expect":
+			var wrong error
+			line.Expect, wrong = readExpectations(m.Value)
+			err = cmp.Or(err, wrong)
 		default:
-			known := []string{"tool", "prompt", "resource", "arguments", "id"}
+			known := []string{"tool", "prompt", "resource", "arguments", "id", "expect", "error"}
 			unknown := fmt.Errorf("unknown key %q", m.Name)
 			if near := words.Nearest(m.Name, known); near != "" {
 				unknown = fmt.Errorf("unknown key %q, did you mean %s?", m.Name, near)
@@ -130,34 +142,70 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	if line.name() == "" {
 		line.Tool = tool
 	}
+	line.Failure = fault.Kind(failure)
+	return line, cmp.Or(err, line.check())
+}
+
+// check refuses members that do not go together.
+func (l batchLine) check() error {
 	named := 0
-	for _, name := range []string{line.Tool, line.Prompt, line.Resource} {
+	for _, name := range []string{l.Tool, l.Prompt, l.Resource} {
 		if name != "" {
 			named++
 		}
 	}
 	switch {
-	case err != nil:
 	case named == 0:
-		err = errors.New("no tool, prompt or resource")
+		return errors.New("no tool, prompt or resource")
 	case named > 1:
-		err = errors.New("more than one of tool, prompt and resource")
-	case line.Arguments != nil && !rawjson.IsObject(line.Arguments):
-		err = errors.New("arguments is not an object")
-	case line.Resource != "" && line.Arguments != nil:
-		err = errors.New("a resource takes no arguments")
+		return errors.New("more than one of tool, prompt and resource")
+	case l.Arguments != nil && !rawjson.IsObject(l.Arguments):
+		return errors.New("arguments is not an object")
+	case l.Resource != "" && l.Arguments != nil:
+		return errors.New("a resource takes no arguments")
+	case l.Failure != "" && !slices.Contains(expectedFailures(), l.Failure):
+		kinds := words.Texts(expectedFailures(), func(kind fault.Kind) string { return string(kind) })
+		return fmt.Errorf("error is %q, and must be one of: %s", l.Failure, strings.Join(kinds, ", "))
+	case l.Failure != "" && l.Expect != nil:
+		return errors.New("expect needs a result, and error means that there is none")
 	}
-	return line, err
+	return nil
 }
 
-// wrapsArguments reports whether a line has no members besides arguments, id and tool.
+// expectedFailures are the kinds of failure that a line can expect; the others are no property of a tool.
+func expectedFailures() []fault.Kind {
+	return []fault.Kind{
+		fault.KindInvalidArguments, fault.KindNotFound, fault.KindAuth, fault.KindConnect, fault.KindTool,
+		fault.KindProtocol, fault.KindTimeout,
+	}
+}
+
+// readExpectations reads the "expect" of a line.
+func readExpectations(value json.RawMessage) ([]*render.Expectation, error) {
+	elements, isArray := rawjson.Elements(value)
+	var expressions []string
+	for _, element := range elements {
+		isArray = isArray && rawjson.IsString(element)
+		expressions = append(expressions, rawjson.Unquote(element))
+	}
+	if !isArray {
+		return nil, errors.New("expect is not a list of jq expressions")
+	}
+	all, err := compileExpectations(expressions)
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(err.Error(), "--")) // it is no flag here
+	}
+	return all, err
+}
+
+// wrapsArguments reports whether a line has arguments, and only members that can be beside them.
 func wrapsArguments(line []rawjson.Member) bool {
 	wraps := false
 	for _, member := range line {
 		switch member.Name {
 		case "arguments":
 			wraps = rawjson.IsObject(member.Value)
-		case "id", "tool":
+		case "id", "tool", "expect", "error":
 		default:
 			return false
 		}

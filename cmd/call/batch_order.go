@@ -235,7 +235,7 @@ func (b *batch) printCall(ctx context.Context, call *batchCall) {
 	}
 	kind := fault.KindOf(call.result.Err)
 	switch {
-	case call.result.Success:
+	case call.passed:
 		b.succeeded++
 	case kind == fault.KindTool, b.kind == "":
 		b.kind = kind
@@ -243,6 +243,7 @@ func (b *batch) printCall(ctx context.Context, call *batchCall) {
 	default:
 		b.failed++
 	}
+	b.tests.add(call)
 	if b.reach != nil {
 		b.reach(call.read, fmt.Sprintf("%d done, %d failed", b.succeeded+b.failed, b.failed))
 	}
@@ -260,7 +261,10 @@ func (b *batch) printPicked(ctx context.Context, call *batchCall) error {
 		}
 		failed := *call.result
 		failed.Success, failed.Err = false, b.box.Out.Masked(err)
-		call.result = &failed
+		call.result, call.passed = &failed, false
+	}
+	if call.passed {
+		return nil // the line expects the failure
 	}
 	b.box.Out.Log.Warn(fmt.Sprintf("line %d: %v", call.number, call.result.Err))
 	return nil

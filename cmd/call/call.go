@@ -44,6 +44,7 @@ type Options struct {
 	keepNames bool
 	model     modelOptions
 	batch     batchOptions
+	expect    expectOptions
 	Guards    toolset.Guards
 	edit      bool
 	screen    tuicmd.Options // for --edit
@@ -103,15 +104,20 @@ toolx call TOOL --help shows the tool's parameters from the last listing.
 prints the message that the provider expects in reply. --batch reads one call per line
 and prints one result per line; with a TOOL, each line is just its arguments.
 
+--expect tests the result with jq, and --save-as adds the call to a batch of tests.
+
 Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication required, 4 the
-server could not be reached, 5 a tool failed (if only other calls of a batch failed, the
-code of the first one), 6 the server broke the protocol, 124 timeout, 130 interrupted.`,
+server could not be reached, 5 a tool failed or its result is not as expected (if only
+other calls of a batch failed, the code of the first one), 6 the server broke the
+protocol, 124 timeout, 130 interrupted.`,
 		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
   toolx call datetime time=2026-01-02 --json | jq -r .result.weekday
   toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
   toolx call --from-tool-call response.json --sequential
-  toolx call --batch calls.jsonl --parallel 4`,
+  toolx call --batch calls.jsonl --parallel 4
+  toolx call datetime time=2026-01-02 --expect '.weekday == "Friday"' --save-as tests.jsonl
+  toolx call --batch tests.jsonl --report junit=toolx.xml`,
 		Args:              o.takeArgs,
 		ValidArgsFunction: o.model.complete(complete.Call(f.Tools)),
 	}
@@ -125,6 +131,7 @@ code of the first one), 6 the server broke the protocol, 124 timeout, 130 interr
 	flags.BoolVar(&o.edit, "edit", false, "fill in the remaining arguments in a form")
 	o.model.declare(cmd)
 	o.batch.declare(cmd)
+	o.expect.declare(cmd)
 	o.Guards.Declare(flags)
 	o.Guards.DeclareConfirm(flags)
 	flags.BoolVarP(&o.Guards.Yes, "yes", "y", false, "skip confirmation prompts")
@@ -148,12 +155,16 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
+	expected, err := o.expect.open()
+	if err != nil {
+		return err
+	}
 	box, err := o.Tools.Open(toolset.Options{
 		Server: o.Server, Strict: o.strict, KeepNames: o.keepNames, ReportFailures: true,
 		SuggestUnknown: o.Output != "json", Answers: &o.Answers, ReusesLists: true,
 		Guards: o.Guards, KeepAlive: true,
 	})
-	if err == nil && !o.Whole() {
+	if checks := len(expected.all) > 0 && o.MaxOutput == ""; err == nil && !o.Whole() && !checks {
 		box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config())
 	}
 	if err != nil {
@@ -181,10 +192,11 @@ func Run(ctx context.Context, o Options) error {
 		err = printRequest(bounded, box, prepared, map[string]int{})
 		return cmp.Or(toolset.Ended(bounded, o.Tool, toolset.SlowSchema), err)
 	}
-	result := box.Executor.Call(bounded, prepared)
+	result := expected.check(bounded, box.Executor.Call(bounded, prepared))
 	box.AddStartTiming(result)
 	stop()
-	return o.Printer.Print(bounded, result, o.ReplyFlags, jq)
+	failed := o.Printer.Print(bounded, result, o.ReplyFlags, jq)
+	return cmp.Or(failed, expected.save(ctx, o, prepared, result))
 }
 
 // given returns the arguments as they were typed, for the log of a call that was not made (EXEC-11).

@@ -57,7 +57,9 @@ func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.Complet
 	case "convert format", "convert to", "convert from", "call result-format":
 		return Choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
 	case "doctor report":
-		return completeReportFile
+		return completeReportFile("json=", "sarif=", "junit=", "text=")
+	case "call report":
+		return completeReportFile("junit=")
 	case "snapshot fail-on", "diff fail-on":
 		return Choices("breaking", "any", "none")
 	case "dev watch", "snapshot out", "snapshot check":
@@ -230,13 +232,15 @@ func completeCheck(_ *cobra.Command, _ []string, typed string) ([]cobra.Completi
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeReportFile completes FORMAT=FILE.
-func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if format, name, ok := strings.Cut(typed, "="); ok {
-		return completeFileAfter(format+"=", name)
+// completeReportFile completes FORMAT=FILE; formats have the "=".
+func completeReportFile(formats ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if format, name, ok := strings.Cut(typed, "="); ok {
+			return completeFileAfter(format+"=", name)
+		}
+		found, directive := Choices(formats...)(nil, nil, typed)
+		return found, directive | cobra.ShellCompDirectiveNoSpace
 	}
-	found, directive := Choices("json=", "sarif=", "junit=", "text=")(nil, nil, typed)
-	return found, directive | cobra.ShellCompDirectiveNoSpace
 }
 
 // commandAfterDash returns the typed words after "--", and reports whether there is a "--".

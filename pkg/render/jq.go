@@ -32,9 +32,14 @@ func CompileJQ(expression string) (*JQ, error) {
 	if expression == "" {
 		return nil, nil
 	}
+	return compileJQ("--jq", expression)
+}
+
+// compileJQ compiles the expression of a flag, which errors name.
+func compileJQ(flag, expression string) (*JQ, error) {
 	query, err := gojq.Parse(expression)
 	if err != nil {
-		return nil, jqUsage(expression, err)
+		return nil, jqUsage(flag, expression, err)
 	}
 	lenient, err := gojq.Parse(lenientFromJSON)
 	if err != nil {
@@ -44,7 +49,7 @@ func CompileJQ(expression string) (*JQ, error) {
 	query.FuncDefs = append(lenient.FuncDefs, query.FuncDefs...)
 	code, err := gojq.Compile(query)
 	if err != nil {
-		return nil, jqUsage(expression, err)
+		return nil, jqUsage(flag, expression, err)
 	}
 	return &JQ{expression, first, code}, nil
 }
@@ -110,10 +115,11 @@ func decodeNumbers(value json.RawMessage) (decoded any, err error) {
 // lenientFromJSON lets expressions apply fromjson to values that JQInput has already parsed.
 const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "string" then _fromjson else . end; .`
 
-func jqUsage(expression string, err error) error {
+func jqUsage(flag, expression string, err error) error {
+	example := map[string]string{"--jq": ".items[].name", "--expect": ".items | length == 3"}[flag]
 	return &fault.UsageError{
-		Message: fmt.Sprintf("--jq %s: %v", expression, err),
-		Fix:     "for example: --jq '.items[].name'; https://jqlang.org/manual describes the language",
+		Message: fmt.Sprintf("%s %s: %v", flag, expression, err),
+		Fix:     fmt.Sprintf("for example: %s '%s'; https://jqlang.org/manual describes the language", flag, example),
 	}
 }
 
@@ -167,6 +173,11 @@ func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 // JSON. Integers keep their digits; gojq sorts the keys of objects. The error is a *JQError if the expression fails on
 // the value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
+	return j.run(ctx, value, func(result any) error { return j.writeOne(out, result, screen) })
+}
+
+// run passes each result of the expression for value to a function, until that returns an error.
+func (j *JQ) run(ctx context.Context, value json.RawMessage, each func(any) error) error {
 	if len(value) > maxJQ {
 		return &JQError{j.expression, oversize(len(value))}
 	}
@@ -193,7 +204,7 @@ func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage
 			}
 			return &JQError{j.expression, err}
 		}
-		if err := j.writeOne(out, result, screen); err != nil {
+		if err := each(result); err != nil {
 			return err
 		}
 	}
