@@ -18,7 +18,7 @@ func arrows(t *testing.T) map[string][]string {
 	t.Helper()
 	table := map[string][]string{
 		".":             {"cmd", "pkg/console"},
-		"pkg/tui":       {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
+		"pkg/tui":       {"pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
 		"pkg/recording": {"pkg/servers/wire", "pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/render":    {"pkg/contract", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":    {"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
@@ -46,6 +46,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},
 
+		"pkg/tui/feed":     {"pkg/servers", "pkg/exec"},
 		"pkg/tui/pane":     {"pkg/render", "pkg/words"},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson", "pkg/words"},
@@ -150,7 +151,7 @@ func owners() map[string][]string {
 		"github.com/zalando/go-keyring":         {"pkg/keyring"},
 		"golang.org/x/oauth2":                   {"pkg/auth"},
 		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui", "pkg/tui/pane"},
-		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline"},
+		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline"},
 	}
 }
 

@@ -96,31 +96,6 @@ func (c *call) request() timeline.Request {
 	return request
 }
 
-// stopServer stops the server on the page, once the user agrees.
-func (m *model) stopServer() tea.Cmd {
-	s := m.page.server
-	text := "It is running. R starts it again."
-	switch {
-	case s.launcher != "":
-		text = s.launcher + " is still downloading it. Stopping it may leave a broken cache."
-	case s.status != statusReady:
-		text = "It is starting. R starts it again."
-	}
-	stop := func() tea.Cmd { return m.servers.stop(s) }
-	m.ask("stop "+render.Safe(titleOf(s.name))+"?", text, []string{"y", "enter"}, "stop it", stop)
-	return nil
-}
-
-// openRow opens the group under the cursor, or shows its item's page.
-func (m *model) openRow() {
-	if m.tree.selected().item.none() {
-		m.tree.setClosed(false)
-		return
-	}
-	m.page.tab = tabForm
-	m.setFocus(areaPage)
-}
-
 // enterRow does the most common action for the row under the cursor: it runs an item without parameters, or reads a
 // failed list again.
 func (m *model) enterRow() tea.Cmd {
@@ -134,46 +109,14 @@ func (m *model) enterRow() tea.Cmd {
 	return nil
 }
 
-func (m *model) toggleTimeline() {
-	m.watching = !m.watching
-	if !m.watching && m.focus == areaTimeline {
-		m.setFocus(areaTree)
-	}
-}
-
-// grow makes a pane larger by cells, as far as there is room; smaller if by is negative.
-func (m *model) grow(a area, by int) {
-	m.grown[a] = m.layout().grown[a] + by
-	m.grown[a] = m.layout().grown[a] // as far as there was room
-}
-
-// resize makes the pane with focus larger, or smaller if by is -1.
-func (m *model) resize(by int) {
-	const columns, rows = 4, 2 // of one step
-	l, a := m.layout(), m.focus
-	if a == areaPage { // the others take from it
-		by, a = -by, areaTree
-		switch {
-		case !l.panes[areaResult].empty():
-			a = areaResult
-		case l.panes[areaTimeline].h > 1:
-			a = areaTimeline
-		}
-	}
-	if a == areaTree || a == areaTimeline && l.column() {
-		m.grow(a, by*columns)
+// openRow opens the group under the cursor, or shows its item's page.
+func (m *model) openRow() {
+	if m.tree.selected().item.none() {
+		m.tree.setClosed(false)
 		return
 	}
-	m.grow(a, by*rows)
-}
-
-// toProblem goes to the field that prevents the call.
-func (m *model) toProblem() {
-	if !m.page.item.none() && len(m.page.form.Problems()) > 0 {
-		m.page.show(tabForm)
-		m.setFocus(areaPage)
-		m.page.form.ToProblem()
-	}
+	m.page.tab = tabForm
+	m.setFocus(areaPage)
 }
 
 // quit ends the interface; it asks first if calls are running.
@@ -192,57 +135,3 @@ func (m *model) quit() tea.Cmd {
 
 // suspend stops the process like ctrl+z in a shell.
 func suspend() tea.Cmd { return tea.Suspend }
-
-// setFocus moves the focus to a pane.
-func (m *model) setFocus(to area) {
-	if m.hidden(to) != "" {
-		return
-	}
-	m.focused().setFocus(false)
-	m.focus = to
-	m.watching = m.watching || to == areaTimeline
-	m.focused().setFocus(true)
-}
-
-// hidden returns why a pane cannot have the focus.
-func (m *model) hidden(a area) string {
-	return pane.Off(a == areaResult && m.calls.shown == nil, "no calls yet")
-}
-
-// moveFocus moves the focus to the next pane that can have it.
-func (m *model) moveFocus(by int) {
-	to := m.focus
-	for range areas {
-		to = (to + area(by) + areas) % areas
-		if m.hidden(to) == "" {
-			break
-		}
-	}
-	m.setFocus(to)
-}
-
-// back moves from a call's result or the timeline to the tool, where letters become commands, and from there to the
-// tree.
-func (m *model) back() {
-	switch {
-	case m.focus == areaTree:
-	case m.focus == areaPage || m.page.item.none():
-		m.setFocus(areaTree)
-	default:
-		m.setFocus(areaPage)
-		if m.page.form != nil {
-			m.page.form.StopTyping()
-		}
-	}
-}
-
-// backHelp says where back leads, empty if it does nothing.
-func (m *model) backHelp() string {
-	switch {
-	case m.focus == areaTree:
-		return ""
-	case m.focus == areaPage || m.page.item.none():
-		return "back to the tools"
-	}
-	return "back to the " + m.page.item.kind.String()
-}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // crowd is a model with n tools and n resources on one server, as wide as a large
@@ -43,7 +43,7 @@ func crowd(b *testing.B, n int) *model {
 		Bus:      bus, Now: noon, Memory: func(int) int64 { return 0 }, Color: true,
 	})
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
-	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "big"}}}})
+	m.updateEvents(feed.Msg{Events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "big"}}}})
 	of := m.tree.groups[0].serverList(kindResource)
 	of.offered, of.listed, of.closed, of.items = true, true, false,
 		itemsOf(kindResource, m.servers.list[0].config, resources)
@@ -83,7 +83,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 // bound: 10 ms.
 func BenchmarkFrame(b *testing.B) {
 	m := crowd(b, 1000)
-	m.updateEvents(eventsMsg{events: talk(10_000)})
+	m.updateEvents(feed.Msg{Events: talk(10_000)})
 	m.update(keyOf("4"))
 	for b.Loop() {
 		_ = m.screen()
@@ -125,7 +125,7 @@ func BenchmarkHour(b *testing.B) {
 		m := crowd(b, 10)
 		second := talk(100)
 		for range 3600 {
-			m.updateEvents(eventsMsg{events: second})
+			m.updateEvents(feed.Msg{Events: second})
 		}
 		_ = m.screen()
 		runtime.GC()
@@ -133,22 +133,5 @@ func BenchmarkHour(b *testing.B) {
 		runtime.ReadMemStats(&stats)
 		b.ReportMetric(float64(stats.HeapAlloc)/(1<<20), "MB")
 		runtime.KeepAlive(m)
-	}
-}
-
-// BenchmarkFlood is what an emitter pays for an event when nobody keeps up: 50,000
-// lines a second leave 20 µs for each; bound: 1 µs.
-func BenchmarkFlood(b *testing.B) {
-	f := newFeed()
-	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			f.wait(ctx)()
-		}
-	}()
-	event := wire.StderrLine{Head: wire.Head{Server: "big"}, Text: "a line"}
-	for b.Loop() {
-		f.take(event)
 	}
 }

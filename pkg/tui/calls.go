@@ -10,7 +10,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -33,6 +32,7 @@ type calls struct {
 	// comparing reports whether the result marks its differences: from that of against, else from the previous one.
 	comparing bool
 	against   *call
+	hintRow   int // of the words that say how to cancel the call, as drawn last
 	// limits are the time limits that the user has set.
 	limits map[itemKey]timeLimit
 	// server returns a server by its name, or nil.
@@ -160,34 +160,59 @@ func (cs *calls) latest(one item) *call {
 	return nil
 }
 
-// render draws the call on the screen.
-func (cs *calls) render(width, height int) string {
+// Focus sets whether the pane has the focus.
+func (cs *calls) Focus(on bool) { cs.view.Focus(on) }
+
+// Editing reports whether letters are text now.
+func (cs *calls) Editing() bool { return cs.view.Editing() }
+
+// Bindings returns what the keys do now. Left and right show other calls, unless the result needs them itself.
+func (cs *calls) Bindings() []pane.Binding {
+	own := cs.view.Bindings()
+	if cs.view.Editing() || cs.view.Sideways() {
+		return own
+	}
+	moves := []pane.Binding{{Keys: []string{"left"}}, {Keys: []string{"right"}}}
+	own = pane.Without(own, moves)
+	moves[0], moves[1] = cs.moveKey(-1, "previous call", "left"), cs.moveKey(1, "next call", "right")
+	return append(moves, own...)
+}
+
+// Update handles text and the mouse; a click on the words that say how to cancel the call cancels it.
+func (cs *calls) Update(msg tea.Msg) tea.Cmd {
+	if click, ok := msg.(tea.MouseClickMsg); ok && cs.shown != nil && cs.shown.running() {
+		if click.Y == cs.hintRow && click.X < len(cancelHint) {
+			cs.shown.cancelRunning()
+		}
+		return nil
+	}
+	return cs.view.Update(msg)
+}
+
+// Render draws the call on the screen.
+func (cs *calls) Render(width, height int) string {
 	c := cs.shown
 	switch {
 	case c == nil:
 		return cs.theme.Block([]string{cs.theme.Paint(pane.Dim, "no calls yet")}, width, height)
 	case c.running():
-		return cs.theme.Block(cs.runningLines(c, width), width, height)
+		lines := cs.runningLines(c, width)
+		cs.hintRow = len(lines) - 1
+		return cs.theme.Block(lines, width, height)
 	}
 	return cs.view.Render(width, height)
 }
 
-// extent returns how much of the result is visible.
-func (cs *calls) extent() pane.Extent {
+// Extent returns how much of the result is visible.
+func (cs *calls) Extent() pane.Extent {
 	if cs.shown == nil || cs.shown.running() {
 		return pane.Extent{}
 	}
 	return cs.view.Extent()
 }
 
-// isOnCancelHint reports whether a place is on the words that say how to cancel the call.
-func (cs *calls) isOnCancelHint(at tea.Mouse, width int) bool {
-	if cs.shown == nil || !cs.shown.running() {
-		return false
-	}
-	lines := cs.runningLines(cs.shown, width)
-	return at.Y == len(lines)-1 && at.X < ansi.StringWidth(lines[len(lines)-1])
-}
+// cancelHint is the last line of a running call.
+const cancelHint = "x cancels"
 
 // runningLines returns what the result pane shows of a running call.
 func (cs *calls) runningLines(c *call, width int) []string {
@@ -204,7 +229,7 @@ func (cs *calls) runningLines(c *call, width int) []string {
 			lines = append(lines, cs.theme.Paint(pane.Dim, render.Safe(s.name)+": "+cs.safe(s.detail(cs.now()))))
 		}
 	}
-	return append(lines, "", cs.theme.Paint(pane.Dim, "x cancels"))
+	return append(lines, "", cs.theme.Paint(pane.Dim, cancelHint))
 }
 
 // progressBar draws the progress of a call. A total of zero means that the server does not know it.

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
+	"toolx/pkg/tui/timeline"
 )
 
 // chips returns the calls of an item, the oldest first: each is a chip in the title of the result.
@@ -53,6 +54,15 @@ func (cs *calls) showChip(chips []*call, at int) {
 	}
 	cs.page.showCall(nil)
 	cs.display(chips[len(chips)-1])
+}
+
+// resultTitle is before the calls in the title of the result.
+const resultTitle = "result  "
+
+// Title returns the chips for a border with room for some cells.
+func (cs *calls) Title(room int) string {
+	title, _, _ := cs.title(room - len(resultTitle))
+	return cs.theme.Paint(pane.Dim, resultTitle) + title
 }
 
 // title returns the chips for a border with room for some cells: as many of the latest as fit around that on the
@@ -101,11 +111,11 @@ func (cs *calls) title(room int) (title string, spans []pane.Span, first int) {
 	return cs.theme.Cut(title, room), pane.Spans(shown, gap), first
 }
 
-// clickTitle shows the call whose chip is at a column of the title for a border with room for some cells.
-func (cs *calls) clickTitle(x, room int) {
+// ClickTitle shows the call whose chip is at a column of the title for a border with room for some cells.
+func (cs *calls) ClickTitle(x, room int) {
 	chips := cs.chips(cs.page.item)
-	_, spans, first := cs.title(room)
-	if at := pane.At(spans, x); at >= 0 && first+at <= len(chips) && len(chips) > 0 {
+	_, spans, first := cs.title(room - len(resultTitle))
+	if at := pane.At(spans, x-len(resultTitle)); at >= 0 && first+at <= len(chips) && len(chips) > 0 {
 		cs.showChip(chips, first+at)
 	}
 }
@@ -193,8 +203,8 @@ func (cs *calls) compare() {
 	cs.view.Compare(with)
 }
 
-// hint explains the result on the bottom border: its differences, else how long its server took to start.
-func (cs *calls) hint() string {
+// Hint explains the result on the bottom border: its differences, else how long its server took to start.
+func (cs *calls) Hint() string {
 	c, base := cs.shown, cs.base()
 	switch {
 	case c == nil:
@@ -233,4 +243,24 @@ func (cs *calls) phases(c *call) string {
 	}
 	t := s.timing
 	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", t.StartMS, t.InitializeMS, t.ListMS)
+}
+
+// subject returns what the timeline follows: the call on the screen, else the selected item or server; nil for nothing.
+func (cs *calls) subject() *timeline.Subject {
+	one, shown := cs.page.item, cs.shown
+	switch {
+	case one.none() && cs.page.server == nil:
+		return nil
+	case one.none():
+		return &timeline.Subject{Server: cs.page.server.name}
+	case shown == nil || shown.item.key() != one.key():
+		return &timeline.Subject{Server: one.Server, Tool: one.Name}
+	}
+	s := &timeline.Subject{
+		Server: one.Server, Tool: shown.name, Call: shown.name, From: shown.started, To: shown.ended,
+	}
+	if !shown.running() {
+		s.Took = shown.result.Duration
+	}
+	return s
 }

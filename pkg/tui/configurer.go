@@ -39,10 +39,8 @@ type configurer struct {
 	servers *supervisor
 	tree    *tree
 	// reveal moves the cursor to a server.
-	reveal func(*server)
-	// ask opens the palette for a server to add, close closes it.
-	ask   func() tea.Cmd
-	close func()
+	reveal  func(*server)
+	palette *palette // asks for a server to add
 }
 
 // noConfig is why the config cannot be changed.
@@ -51,7 +49,8 @@ const noConfig = "toolx was started with a server's command"
 // addKey returns the key that adds a server.
 func (c *configurer) addKey() pane.Binding {
 	return pane.Binding{
-		Keys: []string{"a"}, Help: "add a server", Off: pane.Off(c.options.Entries == nil, noConfig), Do: c.ask,
+		Keys: []string{"a"}, Help: "add a server", Off: pane.Off(c.options.Entries == nil, noConfig),
+		Do: c.palette.beginAdding,
 	}
 }
 
@@ -81,7 +80,7 @@ func (c *configurer) add(typed string) tea.Cmd {
 		if a.err != nil {
 			return c.failWithHint(a.err)
 		}
-		c.close()
+		c.palette.added()
 		return c.reload(a.name)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // someConfig is a config whose servers a test sets.
@@ -66,7 +67,7 @@ func TestAddServer(t *testing.T) {
 		d.until(name, func() bool { return d.m.servers.server(name) != nil })
 	}
 	add("one")
-	d.send(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "one"}}}})
+	d.send(feed.Msg{Events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "one"}}}})
 	add("two")
 	one := d.m.servers.server("one")
 	d.shows("▾ one", "⠋ two", "server two")

@@ -21,8 +21,6 @@ type copier struct {
 	page  *page
 	// ofResult reports whether keys apply to the call on the screen.
 	ofResult func() bool
-	// limit returns the time limit that the user has set for calls of an item, empty for none.
-	limit func(item) string
 }
 
 // subject returns what a copied command or request is made from: the call on the screen if the result
@@ -44,7 +42,7 @@ func (c *copier) commandOf(one item, arguments json.RawMessage, err error) tea.C
 		return c.fail(err)
 	}
 	var flags []string
-	if limit := c.limit(one); limit != "" {
+	if limit := c.calls.limits[one.key()].typed; limit != "" {
 		flags = []string{"--timeout", limit}
 	}
 	line := commandLine(one, arguments, flags...)

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // savedFiles are sources whose changes a test tells.
@@ -74,7 +75,7 @@ func TestDevelop(t *testing.T) {
 		examined.Add(1)
 		return &doctor.Report{}, nil
 	}
-	connected := eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}}
+	connected := feed.Msg{Events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}}
 	zwave := d.m.servers.list[0]
 	pool := new(restarted)
 	d.m.options.Pool = pool

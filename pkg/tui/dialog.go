@@ -8,17 +8,17 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
 
-// dialog is drawn over everything else and takes all keys.
+// dialog is drawn over everything else.
 type dialog struct {
-	title string
-	role  pane.Role // of its border and its title
-	lines []string
-	list  pane.List
+	shared *shared
+	title  string
+	role   pane.Role // of its border and its title
+	lines  []string
+	list   pane.List
 	// bindings are the possible answers; the last one closes the dialog without any.
 	bindings []pane.Binding
 	// place is where the dialog was drawn last, answers where each of the bindings is in its last line.
@@ -34,7 +34,7 @@ type dialog struct {
 
 // openDialog opens a dialog with possible answers.
 func (s *shared) openDialog(title string, lines []string, answers ...pane.Binding) {
-	d := &dialog{title: title, role: pane.Accent, lines: lines}
+	d := &dialog{shared: s, title: title, role: pane.Accent, lines: lines}
 	d.bindings = append(answers, pane.Binding{Keys: []string{"esc"}, Help: "close", Do: pane.Do(d.leave)})
 	s.dialog = d
 }
@@ -57,15 +57,6 @@ func (s *shared) prompt(title string, lines []string, value, help string, take f
 	return input.Focus()
 }
 
-// typeInto gives a message to the line of text that the dialog asks for.
-func (d *dialog) typeInto(msg tea.Msg) (cmd tea.Cmd) {
-	*d.input, cmd = d.input.Update(msg)
-	if safe := render.Safe(d.input.Value()); safe != d.input.Value() {
-		d.input.SetValue(safe)
-	}
-	return cmd
-}
-
 // leave runs when the dialog is closed without agreement.
 func (d *dialog) leave() {
 	if d.back != nil {
@@ -73,27 +64,43 @@ func (d *dialog) leave() {
 	}
 }
 
-// closeDialog closes the dialog with one of its answers; the last one does nothing.
-func (s *shared) closeDialog(binding *pane.Binding) tea.Cmd {
-	s.dialog = nil
+// close closes the dialog with one of its answers; the last one does nothing.
+func (d *dialog) close(binding *pane.Binding) tea.Cmd {
+	d.shared.dialog = nil
 	return binding.Do()
 }
 
-// updateDialog handles a key while a dialog is open.
-func (s *shared) updateDialog(msg tea.KeyPressMsg, quit func() tea.Cmd) tea.Cmd {
-	d, key := s.dialog, msg.String()
+// update handles a key, the mouse, pasted text, or the blinking of the cursor.
+func (d *dialog) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return d.updateKey(msg)
+	case tea.MouseWheelMsg:
+		d.list.Scroll(pane.Wheel(msg))
+		return nil
+	case tea.MouseClickMsg:
+		return d.click(msg)
+	}
+	if d.input == nil {
+		return nil
+	}
+	return pane.Type(d.input, msg)
+}
+
+func (d *dialog) updateKey(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
 	if d.input == nil && slices.Contains([]string{"q", "?", "f1"}, key) {
-		return s.closeDialog(&d.bindings[len(d.bindings)-1])
+		return d.close(&d.bindings[len(d.bindings)-1])
 	}
 	if binding := pane.Find(d.bindings, key); binding != nil {
-		return s.closeDialog(binding)
+		return d.close(binding)
 	}
 	if key == "ctrl+c" {
-		s.dialog = nil
-		return quit()
+		d.shared.dialog = nil
+		return d.shared.quit()
 	}
 	if d.input != nil {
-		return d.typeInto(msg)
+		return pane.Type(d.input, msg)
 	}
 	if scroll := pane.Find(d.list.ScrollKeys("space"), key); scroll != nil {
 		return scroll.Do()
@@ -101,17 +108,17 @@ func (s *shared) updateDialog(msg tea.KeyPressMsg, quit func() tea.Cmd) tea.Cmd 
 	return nil
 }
 
-// clickDialog handles a click while a dialog is open: on an answer, or outside the dialog, which closes it.
-func (s *shared) clickDialog(x, y int) tea.Cmd {
-	d := s.dialog
-	if !d.place.contains(x, y) {
-		return s.closeDialog(&d.bindings[len(d.bindings)-1])
+// click handles a click: on an answer, or outside the dialog, which closes it.
+func (d *dialog) click(msg tea.MouseClickMsg) tea.Cmd {
+	at := pane.At(d.answers, msg.X-d.place.x-2) // within the border and the margin
+	switch {
+	case msg.Button != tea.MouseLeft:
+	case !d.place.contains(msg.X, msg.Y):
+		return d.close(&d.bindings[len(d.bindings)-1])
+	case at >= 0 && msg.Y == d.place.y+d.place.h-2: // the last line within its border
+		return d.close(&d.bindings[at])
 	}
-	at := pane.At(d.answers, x-d.place.x-2)   // within the border and the margin
-	if at < 0 || y != d.place.y+d.place.h-2 { // the last line within its border
-		return nil
-	}
-	return s.closeDialog(&d.bindings[at])
+	return nil
 }
 
 // least returns the minimum width of the dialog.
@@ -123,7 +130,8 @@ func (d *dialog) least() int {
 }
 
 // render draws a dialog on a screen, as wide as it needs to be, and returns its position.
-func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y int) {
+func (d *dialog) render(width, height int) (box string, x, y int) {
+	theme := d.shared.theme
 	const gap = "   "
 	answers := make([]string, 0, len(d.bindings))
 	for _, binding := range d.bindings {

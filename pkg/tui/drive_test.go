@@ -87,9 +87,9 @@ func drive(t *testing.T, names []string, tools ...*exec.Tool) *driver {
 		Examine: func(context.Context, string) (*doctor.Report, error) { return &doctor.Report{}, nil },
 	})
 	m.setTools()
-	t.Cleanup(bus.Subscribe(m.feed.take))
+	t.Cleanup(bus.Subscribe(m.feed.Take))
 	d := &driver{t: t, m: m, bus: bus, messages: make(chan tea.Msg, 1024)}
-	d.run(m.feed.wait(ctx))
+	d.run(m.feed.Wait(ctx))
 	d.send(tea.WindowSizeMsg{Width: 100, Height: 30})
 	return d
 }

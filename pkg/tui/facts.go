@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -124,7 +125,7 @@ func (p *page) serverFacts(width int) []string {
 		fact("protocol", render.Safe(session.Protocol))
 		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
 		fact("capabilities", capabilities(session.Capabilities))
-		fact("lists", p.group().counts())
+		fact("lists", p.servers.tree.groupOf(s.name).counts())
 		t := s.timing
 		fact("start", fmt.Sprintf("process %.0f ms, initialize %.0f ms, list %.0f ms",
 			t.StartMS, t.InitializeMS, t.ListMS))
@@ -243,7 +244,7 @@ func (p *page) reportLines(judged *doctor.Report, width int) []string {
 // actionLines say which actions are possible for the server on the page.
 func (p *page) actionLines(width int) []string {
 	var lines []string
-	for _, binding := range p.actions() {
+	for _, binding := range append([]pane.Binding{p.servers.restartKey(p.server)}, p.serverKeys()...) {
 		if binding.Off != "" {
 			continue
 		}
@@ -255,6 +256,32 @@ func (p *page) actionLines(width int) []string {
 		lines[last] += hintGap + hint
 	}
 	return lines
+}
+
+// serverKeys returns the keys of the server on the page. The page of one of its lists has none, so that people do not
+// stop the server when they mean a resource.
+func (p *page) serverKeys() []pane.Binding {
+	s := p.server
+	if s == nil || p.serverList != nil {
+		return nil
+	}
+	doctor := pane.Binding{
+		Keys: []string{"d"}, Help: "run the doctor", Do: func() tea.Cmd { return p.servers.examine(s) },
+		Off: pane.Off(p.options.Examine == nil, "the doctor is not available"),
+	}
+	if found := s.diagnosis.report; found != nil && len(found.Findings) > 0 && p.unfolded != found {
+		doctor.Help, doctor.Do = "unfold the doctor's findings", pane.Do(func() { p.unfold(found) })
+	}
+	log := pane.Binding{
+		Keys: []string{"o"}, Help: "open its log in $PAGER",
+		Do:  func() tea.Cmd { return openLog(s.failure.StderrPath) },
+		Off: pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has no log"),
+	}
+	stop := pane.Binding{
+		Keys: []string{"X"}, Help: "stop the server", Do: func() tea.Cmd { return p.servers.askToStop(s) },
+		Off: pane.Off(!s.runs(), "it is not running"),
+	}
+	return []pane.Binding{stop, doctor, p.developers.key(s), p.config.editKey(s), log}
 }
 
 // counts says how many items of each kind a server has, as far as that is known.

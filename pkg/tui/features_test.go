@@ -264,19 +264,6 @@ func TestListFails(t *testing.T) {
 	}
 }
 
-// Among a flood of other notifications, that a list has changed is not lost.
-func TestListChangeIsNotLost(t *testing.T) {
-	f := newFeed()
-	f.take(wire.Notification{Head: wire.Head{Server: "loud"}, Method: "notifications/prompts/list_changed"})
-	for range 10 * maxPending {
-		f.take(wire.Notification{Head: wire.Head{Server: "loud"}, Method: "notifications/resources/updated"})
-	}
-	if first, ok := f.drain().events[0].(wire.Notification); !ok ||
-		first.Method != "notifications/prompts/list_changed" {
-		t.Errorf("the first event is %+v", first)
-	}
-}
-
 // Thousands of resources are shown, found and listed anew, each under a name of its own.
 func TestManyResources(t *testing.T) {
 	d := driveFake(t, "features")

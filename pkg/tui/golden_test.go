@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 const dimTool = `{"name":"control_zwave_device","title":"Control a device","annotations":{"idempotentHint":true},
@@ -40,7 +41,7 @@ func house(t *testing.T) *driver {
 	got := func(ms, line int, frame string) exec.Event {
 		return wire.NewFrameReceived(at(ms).At, "zwave", line, []byte(frame))
 	}
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		wire.ProcessStarted{Head: wire.Head{At: at(0).At, Server: "zwave"}, PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
 		servers.Attempt{Head: wire.Head{At: at(1).At, Server: "weather"}, Attempt: 1, Of: 3, Limit: 30 * time.Second},
 		wire.ProcessStarted{Head: wire.Head{At: at(1).At, Server: "weather"}, PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
@@ -118,7 +119,7 @@ func during(t *testing.T) *driver {
 			Duration: time.Duration(7400+100*i) * time.Millisecond,
 		}})
 	}
-	d.send(eventsMsg{events: events})
+	d.send(feed.Msg{Events: events})
 	d.press("/", "text:slow", "enter", "ctrl+r")
 	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	d.until("the call", func() bool { return len(d.m.timeline.Recent()) == 1 })
@@ -144,7 +145,7 @@ func during(t *testing.T) *driver {
 			Text: []byte("debug: still here"), Size: 17,
 		},
 		got(8010, `{"jsonrpc":"2.0","id":483920173,"result":{"content":[{"type":"text","text":"done"}]}}`))
-	d.send(eventsMsg{events: events})
+	d.send(feed.Msg{Events: events})
 	return d
 }
 

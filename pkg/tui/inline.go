@@ -55,9 +55,8 @@ func newInlineModel(ctx context.Context, options Options, q *question) *inlineMo
 	m := &inlineModel{shared: s, q: q, width: mediumWidth, height: 24}
 	calls := &calls{shared: s, server: func(string) *server { return nil }}
 	idle := func() bool { return false }
-	m.questions = &questions{
-		shared: s, calls: calls, typist: &typist{shared: s, editing: idle}, quit: m.interrupt,
-	}
+	s.quit = m.interrupt
+	m.questions = &questions{shared: s, calls: calls, typist: &typist{shared: s, editing: idle}}
 	return m
 }
 
@@ -82,33 +81,29 @@ func (m *inlineModel) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, minWidth), max(msg.Height, minHeight)
-	case tea.KeyPressMsg:
-		switch {
-		case m.dialog != nil:
-			return m.updateDialog(msg, m.interrupt)
-		case msg.String() == "ctrl+d":
-			return m.questions.answer(m.q, protocol.Cancel, nil)
-		}
-		return m.questions.update(m.q, msg)
 	case later:
 		return msg()
-	case tea.PasteMsg:
-		if m.dialog == nil && m.q.editing() {
-			return m.q.form.Update(msg)
+	case tea.KeyPressMsg:
+		if m.dialog == nil && msg.String() == "ctrl+d" {
+			return m.questions.answer(m.q, protocol.Cancel, nil)
 		}
 	}
-	return nil
+	return m.box().update(msg)
+}
+
+// box returns what is shown: a dialog, else the question.
+func (m *inlineModel) box() box {
+	if m.dialog != nil {
+		return m.dialog
+	}
+	return m.questions
 }
 
 // View implements tea.Model. Once the question is answered, nothing of it is left on the terminal.
 func (m *inlineModel) View() tea.View {
-	switch {
-	case m.interrupted || m.questions.first() == nil:
+	if m.interrupted || m.questions.first() == nil {
 		return tea.NewView("")
-	case m.dialog != nil:
-		box, _, _ := m.dialog.render(m.theme, m.width, m.height)
-		return tea.NewView(box)
 	}
-	box, _, _ := m.questions.render(m.q, m.width, m.height)
+	box, _, _ := m.box().render(m.width, m.height)
 	return tea.NewView(box)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,8 +24,7 @@ func (m *model) actions() []pane.Binding {
 	}
 	failed := m.servers.nextFailed(server)
 	notRunning := pane.Off(shown == nil || !shown.running(), "no call is running")
-	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it fills the screen")
-	reveal := pane.Do(func() { m.revealServer(failed) })
+	reveal := pane.Do(func() { m.goToServer(failed) })
 	save := func() tea.Cmd { return m.saved(m.timeline.Save(".")) }
 	cancel := pane.Do(func() { shown.cancelRunning() })
 	row := func(key, help, off string, do func() tea.Cmd) pane.Binding {
@@ -50,20 +48,13 @@ func (m *model) actions() []pane.Binding {
 		row("c", "copy the result", noResult, m.copy.result),
 		row("F", "save the call to a file", m.timeline.CannotSave(), save),
 		row("e", "edit in $EDITOR", m.noItem(), m.editArguments),
-		m.calls.limitKey(m.page.item), m.restartKey(server), m.developers.key(server), m.config.addKey(),
-	}, m.subscribeKey(), []pane.Binding{
+		m.calls.limitKey(m.page.item), m.servers.restartKey(server), m.developers.key(server), m.config.addKey(),
+	}, m.subscriptions.keys(), []pane.Binding{
 		{
 			Keys: []string{"ctrl+t", "]"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Typing: true,
 			Do: pane.Do(m.page.turn),
 		},
-		row("W", "show or hide the timeline", "", pane.Do(m.toggleTimeline)),
-		row("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) })),
-		row("}", "make this pane larger", alone, pane.Do(func() { m.resize(1) })),
-		row("z", "zoom this pane, or restore it", "", pane.Do(func() { m.zoomed = !m.zoomed })),
-		row("tab", "next pane", "", pane.Do(func() { m.moveFocus(1) })),
-		row("shift+tab", "previous pane", "", pane.Do(func() { m.moveFocus(-1) })),
-		row("esc", m.backHelp(), pane.Off(m.focus == areaTree, "there is nothing to leave; q quits"), pane.Do(m.back)),
-	}, m.areaKeys(), []pane.Binding{
+	}, m.sizeKeys(), m.focusKeys(), []pane.Binding{
 		{Keys: []string{"?", "f1"}, Help: "keys of this pane", Short: "help", Typing: true, Do: m.help},
 		typing("ctrl+z", "suspend", "", suspend),
 		typing("q ctrl+c", "quit", "", m.quit),
@@ -82,23 +73,10 @@ func (m *model) runKey() pane.Binding {
 	return run
 }
 
-// areaKeys returns the keys that go to panes.
-func (m *model) areaKeys() []pane.Binding {
-	var keys []pane.Binding
-	for a := range areas {
-		number := strconv.Itoa(int(a) + 1)
-		keys = append(keys, pane.Binding{
-			Keys: []string{number, "alt+" + number}, Help: "go to " + a.String(), Off: m.hidden(a), Typing: true,
-			Do: pane.Do(func() { m.setFocus(a) }),
-		})
-	}
-	return keys
-}
-
 // commands returns what the palette can do: the actions, then those of the server and the pane on the screen.
 func (m *model) commands() []pane.Binding {
 	var commands []pane.Binding
-	for _, b := range slices.Concat(m.actions(), m.serverKeys(), m.focused().bindings()) {
+	for _, b := range slices.Concat(m.actions(), m.page.serverKeys(), m.focused().Bindings()) {
 		same := func(other pane.Binding) bool { return other.Help == b.Help }
 		if b.IsCommand() && b.Keys[0] != "ctrl+k" && !slices.ContainsFunc(commands, same) {
 			commands = append(commands, b)
@@ -110,7 +88,7 @@ func (m *model) commands() []pane.Binding {
 // usable returns the actions whose keys are not text now.
 func (m *model) usable() []pane.Binding {
 	all := m.actions()
-	if !m.focused().editing() {
+	if !m.focused().Editing() {
 		return all
 	}
 	return slices.DeleteFunc(all, func(b pane.Binding) bool { return !b.Typing })
@@ -133,18 +111,18 @@ func (m *model) hints() []pane.Binding {
 	skip("R", s != nil && s.down())
 	skip("a", len(m.servers.list) == 0)
 	skip("esc", m.focus != areaTree)
-	if m.focused().editing() {
+	if m.focused().Editing() {
 		keys[0] = "f1"
 	}
 	var hints []pane.Binding
-	own, actions := m.focused().bindings(), m.usable()
+	own, actions := m.focused().Bindings(), m.usable()
 	for _, key := range keys {
 		binding := pane.Find(own, key)
 		if binding == nil || binding.Off != "" {
 			binding = pane.Find(actions, key)
 		}
 		same := func(hint pane.Binding) bool { return hint.Help == binding.Help }
-		if binding != nil && len(key) == 1 && m.focused().editing() { // it is text
+		if binding != nil && len(key) == 1 && m.focused().Editing() { // it is text
 			key = binding.Keys[max(0, slices.IndexFunc(binding.Keys, func(key string) bool { return len(key) > 1 }))]
 		}
 		if binding != nil && binding.Off == "" && !slices.ContainsFunc(hints, same) {
@@ -169,7 +147,7 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"-"}, Help: "close every group", Do: do(func() { t.setAllClosed(true) })},
 		{Keys: []string{"+"}, Help: "open every group", Do: do(func() { t.setAllClosed(false) })},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: noGroup, Do: do(t.toggle)},
-	}, m.serverKeys())
+	}, m.page.serverKeys())
 }
 
 func (m *model) moveTree(by int) {
@@ -177,84 +155,11 @@ func (m *model) moveTree(by int) {
 	m.showSelected()
 }
 
-// pageKeys returns the keys of the page and of what it shows.
-func (m *model) pageKeys() []pane.Binding {
-	keys := m.page.bindings()
-	if m.page.editing() {
-		return keys
-	}
-	return append(keys, m.serverKeys()...)
-}
-
-// resultKeys returns the keys of the result. Left and right show other calls, unless the result needs them itself.
-func (m *model) resultKeys() []pane.Binding {
-	own := m.calls.view.Bindings()
-	if m.calls.view.Editing() || m.calls.view.Sideways() {
-		return own
-	}
-	moves := []pane.Binding{{Keys: []string{"left"}}, {Keys: []string{"right"}}}
-	own = pane.Without(own, moves)
-	moves[0], moves[1] = m.calls.moveKey(-1, "previous call", "left"), m.calls.moveKey(1, "next call", "right")
-	return append(moves, own...)
-}
-
-// restartKey returns the key that restarts a server, which may be nil.
-func (m *model) restartKey(s *server) pane.Binding {
-	return pane.Binding{
-		Keys: []string{"R"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
-		Do: func() tea.Cmd { return m.servers.restart(s) },
-	}
-}
-
-// serverKeys returns the keys of the server on the page. The page of one of its lists has none, so
-// that people do not stop the server when they mean a resource.
-func (m *model) serverKeys() []pane.Binding {
-	s := m.page.server
-	if s == nil || m.page.serverList != nil {
-		return nil
-	}
-	doctor := pane.Binding{
-		Keys: []string{"d"}, Help: "run the doctor", Do: func() tea.Cmd { return m.servers.examine(s) },
-		Off: pane.Off(m.options.Examine == nil, "the doctor is not available"),
-	}
-	if found := s.diagnosis.report; found != nil && len(found.Findings) > 0 && m.page.unfolded != found {
-		doctor.Help, doctor.Do = "unfold the doctor's findings", pane.Do(func() { m.page.unfold(found) })
-	}
-	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has no log")
-	return []pane.Binding{
-		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it is not running"), Do: m.stopServer},
-		doctor,
-		m.developers.key(s),
-		m.config.editKey(s),
-		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
-	}
-}
-
-// subscribeKey returns the key that subscribes to the resource on the page; none where no item is shown.
-func (m *model) subscribeKey() []pane.Binding {
-	if m.page.item.none() {
-		return nil
-	}
-	help := "subscribe to updates"
-	if m.subscriptions.current() != nil {
-		help = "unsubscribe"
-	}
-	off := cmp.Or(m.noSubscriptions(m.page.item.Server),
-		pane.Off(!m.page.item.resource(), "select a resource of the server"), m.page.cannotRun())
-	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
-}
-
-// noSubscriptions returns why the resources of a server have no subscriptions, empty if they have.
-func (m *model) noSubscriptions(server string) string {
-	s := m.servers.server(server)
-	return pane.Off(s == nil || !s.subscribes, "the server offers no subscriptions")
-}
-
 func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }
 
 // help shows what the keys of this pane do now, and why some do nothing.
 func (m *model) help() tea.Cmd {
-	lines := keyLines(m.theme, m.focused().bindings())
+	lines := keyLines(m.theme, m.focused().Bindings())
 	more := pane.Binding{Keys: []string{"ctrl+k"}, Help: "all actions"}
 	m.openDialog("keys of "+m.focus.String(), append(lines, "", keyLine(m.theme, more)))
 	return nil

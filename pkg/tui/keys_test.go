@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // synonyms are the letters whose action has several names, in the places where it can be done. All others have one.
@@ -40,7 +41,7 @@ var synonyms = map[string][]string{
 func TestOneLetterMeansOneThing(t *testing.T) {
 	d := house(t)
 	at := exec.Time{At: noon()}
-	d.send(eventsMsg{events: []exec.Event{
+	d.send(feed.Msg{Events: []exec.Event{
 		wire.NewFrameReceived(at.At, "zwave", 1, []byte(`{"method":"notifications/message","params":{"data":1}}`)),
 		exec.CallFinished{Time: at, ID: "x", Result: &exec.Result{
 			ToolName: "zwave__x", Server: "zwave", Success: true, Duration: time.Second,
@@ -49,11 +50,11 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 	meanings := make(map[string][]string)
 	look := func(where string) {
 		t.Helper()
-		if d.m.focused().editing() {
+		if d.m.focused().Editing() {
 			return
 		}
 		seen := make(map[string]string)
-		for _, binding := range slices.Concat(d.m.focused().bindings(), d.m.actions()) {
+		for _, binding := range slices.Concat(d.m.focused().Bindings(), d.m.actions()) {
 			if binding.Off == "" && binding.Help != "" && binding.IsCommand() &&
 				seen[binding.Help] != "" && seen[binding.Help] != binding.Keys[0] {
 				t.Errorf("%s: %q is listed twice", where, binding.Help)

@@ -1,8 +1,8 @@
 // Package tui is the terminal interface: servers with their tools, resources and prompts (items:
 // item.go), forms made from schemas, calls and results, and the messages and logs of the servers.
 //
-// The model (model.go) is the wiring of its parts: the tree, the page, the calls (calls.go), the servers
-// (supervisor.go), the questions of servers (question.go), suggestions, subscriptions and what is copied.
+// The model (model.go) is the wiring of its parts: the panes (panes.go) with the tree, the page and the calls, the
+// servers (supervisor.go), the questions of servers (question.go), suggestions, subscriptions and what is copied.
 // All of them share the theme, the clock, the status line and the dialog (shared.go).
 //
 // Whatever takes time runs in a command. Its answer comes back as a function to run in Update (later); an answer for
@@ -23,6 +23,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/tui/feed"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 	"toolx/pkg/tui/timeline"
@@ -31,25 +32,13 @@ import (
 // model is everything that the screen shows. Only Update changes it.
 type model struct {
 	*shared
-	feed *feed
-
-	width, height int
-	focus         area
-	zoomed        bool
-	grown         sizes
-	dragged       area // whose border the mouse moves, areas if it moves none
-	watching      bool // the user wants to see the timeline
-	ticking       bool
-
-	tree     *tree
-	page     *page
-	timeline *timeline.Timeline
-	parts    [areas]part
+	*panes
+	feed    *feed.Feed
+	ticking bool
 
 	servers       *supervisor
 	developers    *developers
 	config        *configurer
-	calls         *calls
 	questions     *questions
 	suggested     *suggester
 	subscriptions *subscriptions
@@ -60,62 +49,43 @@ type model struct {
 	wanted *Start
 }
 
-// part is what the model needs from a pane.
-type part struct {
-	bindings func() []pane.Binding
-	update   func(tea.Msg) tea.Cmd
-	editing  func() bool
-	setFocus func(bool)
-}
-
-// partOf returns what the model needs from a pane of another package.
-func partOf(p pane.Pane) part { return part{p.Bindings, p.Update, p.Editing, p.Focus} }
-
 func newModel(ctx context.Context, options Options) *model {
 	s := newShared(ctx, options, true)
+	t := newTree(s)
+	lines := timeline.New(s.theme, timeline.Options{
+		History: options.History, Program: options.Program, AdHoc: options.AdHoc,
+		Here: hereIn(options), Hide: options.Hide, Now: s.now,
+	})
+	servers := &supervisor{shared: s, tree: t}
+	page := &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}, servers: servers}
+	calls := &calls{
+		shared: s, view: result.New(s.theme), page: page, server: servers.server, limits: make(map[itemKey]timeLimit),
+	}
 	m := &model{
-		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
-		wanted: options.Start,
-		tree:   newTree(s),
-		timeline: timeline.New(s.theme, timeline.Options{
-			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
-			Here: hereIn(options), Hide: options.Hide, Now: s.now,
-		}),
+		shared: s, feed: feed.New(), wanted: options.Start, servers: servers,
+		panes: &panes{
+			shared: s, tree: t, page: page, calls: calls, timeline: lines,
+			width: mediumWidth, height: 24, watching: true, dragged: areas,
+		},
+		developers:    &developers{shared: s, servers: servers, calls: calls},
+		suggested:     &suggester{shared: s, page: page, server: servers.server},
+		subscriptions: &subscriptions{shared: s, page: page, servers: servers, byName: make(map[string]*subscription)},
 	}
-	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
-	m.page = &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}}
-	m.page.actions = func() []pane.Binding {
-		return append([]pane.Binding{m.restartKey(m.page.server)}, m.serverKeys()...)
-	}
-	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
-	m.calls = &calls{
-		shared: s, view: result.New(s.theme), page: m.page, server: m.servers.server,
-		limits: make(map[itemKey]timeLimit),
-	}
-	m.page.calls = m.calls.chips
-	m.config = &configurer{shared: s, servers: m.servers, tree: m.tree, reveal: m.revealServer}
-	m.page.welcome = m.config.welcome
-	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
-	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
-	m.page.limit = func() string { return m.calls.limits[m.page.item.key()].typed }
-	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
-	m.typist = &typist{shared: s, editing: func() bool { return m.palette.open || m.focused().editing() }}
-	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
+	s.quit = m.quit
+	servers.changedTools, servers.changedLists = m.setTools, m.relist
 	m.palette = &palette{shared: s, m: m}
-	m.config.ask, m.config.close = m.palette.beginAdding, m.palette.added
-	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
-	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
-	m.tree.recent = m.timeline.Recent
-	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
-	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
-	m.parts = [areas]part{
-		areaTree:     {m.treeKeys, m.updateTree, func() bool { return false }, func(on bool) { m.tree.focus = on }},
-		areaPage:     {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
-		areaResult:   {m.resultKeys, m.calls.view.Update, m.calls.view.Editing, m.calls.view.Focus},
-		areaTimeline: partOf(m.timeline),
-	}
+	m.config = &configurer{shared: s, servers: servers, tree: t, reveal: m.goToServer, palette: m.palette}
+	m.copy = &copier{shared: s, calls: calls, page: page, ofResult: m.ofResult}
+	m.typist = &typist{shared: s, editing: func() bool { return m.palette.open || m.focused().Editing() }}
+	m.questions = &questions{shared: s, calls: calls, typist: m.typist}
+	page.developers, page.config, page.foot, page.calls = m.developers, m.config, m.foot, calls.chips
+	page.limit = func() string { return calls.limits[page.item.key()].typed }
+	t.keys, t.moved, t.recent = m.treeKeys, m.showSelected, lines.Recent
+	t.toFailed = func() { m.do(pane.Find(m.actions(), "!")) }
+	t.calling, t.subscribed = calls.isRunning, m.subscriptions.has
+	t.silent = func(one item) bool { return page.item.key() == one.key() && page.takesNothing() }
 	m.addGroups()
-	m.focused().setFocus(true)
+	m.focused().Focus(true)
 	m.setTools()
 	return m
 }
@@ -149,12 +119,10 @@ func (m *model) addGroups() {
 	}
 }
 
-func (m *model) focused() part { return m.parts[m.focus] }
-
 // Init starts all servers.
 func (m *model) Init() tea.Cmd {
 	commands := []tea.Cmd{
-		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
+		m.feed.Wait(m.ctx), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
 		m.servers.openAll(),
 	}
 	if m.config.empty() {
@@ -253,72 +221,4 @@ func (m *model) goToWanted() {
 	if err != nil {
 		m.notify(err.Error(), true)
 	}
-}
-
-// goTo shows an item with arguments in its form, and moves the focus there.
-func (m *model) goTo(wanted item, arguments json.RawMessage) {
-	if !m.tree.reveal(wanted.key()) {
-		return
-	}
-	m.showSelected()
-	m.page.tab = tabForm
-	if len(arguments) > 0 {
-		if err := m.page.form.SetArguments(arguments); err != nil {
-			m.notify(err.Error(), true)
-		}
-	}
-	m.setFocus(areaPage)
-}
-
-// revealServer moves the cursor to a server, and shows its page, which has the focus if only one pane is visible.
-func (m *model) revealServer(s *server) {
-	m.tree.find(row{group: m.tree.groupOf(s.name)})
-	m.setFocus(areaTree)
-	m.showSelected()
-	if l := m.layout(); l.panes[areaPage].empty() {
-		m.setFocus(areaPage)
-	}
-}
-
-// showSelected shows the row under the tree's cursor.
-func (m *model) showSelected() {
-	at := m.tree.selected()
-	switch {
-	case !at.item.none():
-		if m.page.showItem(at.item) {
-			m.calls.showItem()
-		}
-	case at.serverList != nil:
-		m.page.showServer(at.group.server, at.serverList)
-	case at.group != nil && at.group.server != nil:
-		m.page.showServer(at.group.server, nil)
-	default:
-		m.page.showNothing()
-	}
-	if m.page.item.none() {
-		m.calls.display(nil)
-	}
-	if m.hidden(m.focus) != "" { // the item is gone
-		m.setFocus(areaTree)
-	}
-}
-
-// subject returns what the timeline follows: the call on the screen, else the selected item or server; nil for nothing.
-func (m *model) subject() *timeline.Subject {
-	one, shown := m.page.item, m.calls.shown
-	switch {
-	case one.none() && m.page.server == nil:
-		return nil
-	case one.none():
-		return &timeline.Subject{Server: m.page.server.name}
-	case shown == nil || shown.item.key() != one.key():
-		return &timeline.Subject{Server: one.Server, Tool: one.Name}
-	}
-	s := &timeline.Subject{
-		Server: one.Server, Tool: shown.name, Call: shown.name, From: shown.started, To: shown.ended,
-	}
-	if !shown.running() {
-		s.Took = shown.result.Duration
-	}
-	return s
 }

@@ -12,12 +12,8 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		if m.dialog != nil {
-			m.dialog.list.Scroll(pane.Wheel(msg))
-			return nil
-		}
-		if a, inside := m.paneAt(at.X, at.Y); a < areas {
-			return m.parts[a].update(tea.MouseWheelMsg(inside.mouse(at)))
+		if a, inside := m.at(at.X, at.Y); a < areas {
+			return m.panel(a).Update(tea.MouseWheelMsg(inside.mouse(at)))
 		}
 	case tea.MouseMotionMsg:
 		if m.dragged < areas {
@@ -27,27 +23,11 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseReleaseMsg:
 		m.dragged = areas
 	case tea.MouseClickMsg:
-		m.dragged = areas
-		switch {
-		case at.Button != tea.MouseLeft:
-		case m.dialog != nil:
-			return m.clickDialog(at.X, at.Y)
-		default:
+		if m.dragged = areas; msg.Button == tea.MouseLeft {
 			return m.click(at)
 		}
 	}
 	return nil
-}
-
-// paneAt returns the pane at a place of the screen, and the rectangle of its content; areas if there is none.
-func (m *model) paneAt(x, y int) (area, rect) {
-	l := m.layout()
-	for i, r := range l.panes {
-		if r.contains(x, y) {
-			return area(i), l.inside(area(i))
-		}
-	}
-	return areas, rect{}
 }
 
 // mouse translates a place on the screen into one within a rectangle.
@@ -63,10 +43,12 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return m.clickHint(at.X - l.status.x)
 	}
 	if l.tabs.contains(at.X, at.Y) {
-		m.clickTab(at.X - l.tabs.x)
+		if to := pane.At(pane.Spans(m.tabs(), ""), at.X-l.tabs.x); to >= 0 {
+			m.setFocus(area(to))
+		}
 		return nil
 	}
-	a, inside := m.paneAt(at.X, at.Y)
+	a, inside := m.at(at.X, at.Y)
 	if a == areas {
 		return nil
 	}
@@ -76,51 +58,24 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return nil // a border without a title
 	}
 	m.setFocus(a)
-	switch {
+	switch border := l.panes[a]; {
 	case local.Y == -1:
-		border := l.panes[a]
-		m.clickTitle(a, at.X-border.x-pane.TitleLeft-numberWidth, titleRoom(border))
+		m.panel(a).ClickTitle(at.X-border.x-pane.TitleLeft-numberWidth, titleRoom(border))
 		return nil
 	case a == areaPage && local.Y == inside.h:
-		return m.clickCallLine(at.X-l.panes[a].x, l.panes[a].w)
+		return m.clickCallLine(at.X-border.x, border.w)
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
 		return nil // the border
-	case a == areaResult && m.calls.isOnCancelHint(local, inside.w):
-		m.calls.shown.cancelRunning()
-		return nil
 	case a == areaPage && local.Y == inside.h-1 && m.page.runnable() && len(m.suggested.values) > 0:
 		m.suggested.take()
 		return nil
 	}
-	return m.parts[a].update(tea.MouseClickMsg(local))
-}
-
-// clickTab goes to the pane of a tab, on a screen that shows one pane at a time.
-func (m *model) clickTab(x int) {
-	if at := pane.At(pane.Spans(m.tabs(), ""), x); at >= 0 {
-		m.setFocus(area(at))
-	}
-}
-
-// clickTitle goes to the tab at a column of the title of a pane.
-func (m *model) clickTitle(a area, x, room int) {
-	switch a {
-	case areaTree:
-		if failed := m.servers.nextFailed(m.tree.server()); failed != nil && x > len(areaTree.String()) {
-			m.revealServer(failed)
-		}
-	case areaTimeline:
-		m.timeline.ClickTitle(x, room)
-	case areaPage:
-		m.page.clickTitle(x, room)
-	case areaResult:
-		m.calls.clickTitle(x-len(resultTitle), room-len(resultTitle))
-	}
+	return m.panel(a).Update(tea.MouseClickMsg(local))
 }
 
 // clickCallLine runs the item on the page if a column of the bottom border is on the words that say how.
 func (m *model) clickCallLine(x, width int) tea.Cmd {
-	if hint := m.page.callLine(); m.page.cannotRun() != "" || !m.theme.HintSpan(hint, width).Holds(x) {
+	if hint := m.page.Hint(); m.page.cannotRun() != "" || !m.theme.HintSpan(hint, width).Holds(x) {
 		return nil
 	}
 	return m.do(pane.Find(m.usable(), "ctrl+r"))

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // place is where a text stands on the screen; the last place, where there are several.
@@ -153,7 +154,7 @@ func TestWheel(t *testing.T) {
 		lines = append(lines,
 			wire.StderrLine{Head: wire.Head{At: noon(), Server: "zwave"}, Text: fmt.Sprintf("line%02d", i)})
 	}
-	d.m.updateEvents(eventsMsg{events: lines})
+	d.m.updateEvents(feed.Msg{Events: lines})
 	d.shows("line59")
 	d.wheel("line59", true)
 	d.shows("line56")

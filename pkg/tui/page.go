@@ -48,13 +48,13 @@ type page struct {
 	// instructions can be slow to lay out.
 	instructions pane.Cache[string]
 	memory       measured
-	// group returns the group of server in the tree, actions the keys for it.
-	group   func() *group
-	actions func() []pane.Binding
+	servers      *supervisor
+	developers   *developers
+	config       *configurer
+	// foot returns the last lines for a width, none if there is nothing to run.
+	foot func(width int) []string
 	// limit returns the time limit that the user has set for calls of the item, empty for none.
 	limit func() string
-	// welcome returns the lines of the page if no server is configured.
-	welcome func(width int) []string
 }
 
 // showItem shows an item, with what was filled in for it before. It reports whether another one was shown.
@@ -66,14 +66,14 @@ func (p *page) showItem(one item) bool {
 	p.item, p.server, p.serverList, p.list = one, nil, nil, pane.List{}
 	p.open(one)
 	p.definition = jsontree.New(one.Definition, p.theme)
-	p.setFocus(p.focus)
+	p.Focus(p.focus)
 	return true
 }
 
 // showCall shows the arguments of a call of the item in the form; nil shows what is typed.
 func (p *page) showCall(c *call) {
 	p.bind(p.item, c)
-	p.setFocus(p.focus)
+	p.Focus(p.focus)
 }
 
 // renew takes relisted items. A form is kept, with its cursor, as long as its schema is the same; else
@@ -95,7 +95,7 @@ func (p *page) renew(all []item) (changed bool) {
 		}
 		if shown && !same {
 			changed = true
-			p.setFocus(p.focus)
+			p.Focus(p.focus)
 			p.form.Resume(old)
 		}
 	}
@@ -141,7 +141,8 @@ func (p *page) uri() (string, error) {
 	return protocol.ExpandTemplate(p.item.Plain, values)
 }
 
-func (p *page) setFocus(on bool) {
+// Focus sets whether the pane has the focus.
+func (p *page) Focus(on bool) {
 	p.focus = on
 	if p.form != nil {
 		p.form.Focus(on && p.tab == tabForm)
@@ -154,7 +155,7 @@ func (p *page) turn() { p.show((p.tab + 1) % tabs) }
 // show goes to a tab of an item.
 func (p *page) show(wanted pageTab) {
 	p.tab, p.list = wanted, pane.List{}
-	p.setFocus(p.focus)
+	p.Focus(p.focus)
 }
 
 // inner returns the form or the tree of the tab on the screen, nil if the tab only scrolls.
@@ -170,10 +171,11 @@ func (p *page) inner() pane.Pane {
 	return nil
 }
 
-// editing reports whether letters are text now.
-func (p *page) editing() bool { return p.inner() != nil && p.inner().Editing() }
+// Editing reports whether letters are text now.
+func (p *page) Editing() bool { return p.inner() != nil && p.inner().Editing() }
 
-func (p *page) update(msg tea.Msg) tea.Cmd {
+// Update handles text, and the mouse in the pane's own coordinates.
+func (p *page) Update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok && p.tab == tabForm {
 		click.Y -= p.above
 		if msg = click; click.Y < 0 {
@@ -189,11 +191,12 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *page) bindings() []pane.Binding {
+// Bindings returns what the keys do now.
+func (p *page) Bindings() []pane.Binding {
 	inner := p.inner()
 	switch {
 	case inner == nil:
-		return p.list.ScrollKeys("space")
+		return append(p.list.ScrollKeys("space"), p.serverKeys()...)
 	case p.ends(): // enter runs the item
 		return pane.Without(inner.Bindings(), []pane.Binding{{Keys: []string{"enter"}}})
 	}
@@ -209,6 +212,12 @@ func (p *page) tabHelp() string { return strings.Join(tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
+// Title returns the title for a number of cells.
+func (p *page) Title(room int) string {
+	title, _ := p.title(room)
+	return title
+}
+
 // title returns the title for a number of cells: the item and its tabs, or the server. spans are the positions of the
 // tabs. If there is too little room, it omits the name of the item's server, then the tabs that are not on the screen.
 func (p *page) title(room int) (title string, spans []pane.Span) {
@@ -223,7 +232,7 @@ func (p *page) title(room int) (title string, spans []pane.Span) {
 		return kind("server ") + name(p.server.name), nil
 	case p.server != nil:
 		return name(titleOf(p.server.name)), nil
-	case len(p.welcome(room)) > 0:
+	case len(p.config.welcome(room)) > 0:
 		return kind("welcome"), nil
 	}
 	return kind("tool"), nil
@@ -252,19 +261,17 @@ func (p *page) itemTitle(room int) (title string, spans []pane.Span) {
 	return heading + tabs, spans
 }
 
-// clickTitle goes to the tab at a column of the title in a number of cells.
-func (p *page) clickTitle(x, room int) {
+// ClickTitle goes to the tab at a column of the title in a number of cells.
+func (p *page) ClickTitle(x, room int) {
 	_, spans := p.title(room)
 	if tab := pane.At(spans, x); tab >= 0 {
 		p.show(pageTab(tab))
 	}
 }
 
-// render draws the page. foot holds the last lines, if there is something to run.
-func (p *page) render(width, height int, foot []string) string {
-	if !p.runnable() {
-		return p.renderTab(width, height)
-	}
+// Render draws the page, and its last lines if there is something to run.
+func (p *page) Render(width, height int) string {
+	foot := p.foot(width)
 	if foot = foot[:min(len(foot), height-1)]; len(foot) == 0 {
 		return p.renderTab(width, height)
 	}
@@ -294,25 +301,26 @@ func (p *page) renderTab(width, height int) string {
 	case p.server != nil:
 		lines = p.serverFacts(width)
 	default:
-		if lines = p.welcome(width); len(lines) == 0 {
+		if lines = p.config.welcome(width); len(lines) == 0 {
 			lines = []string{p.theme.Paint(pane.Dim, "select a tool on the left")}
 		}
 	}
 	return p.theme.Block(p.theme.Scrolled(&p.list, lines, height, ""), width, height)
 }
 
-// extent returns how much of the tab on the screen is visible.
-func (p *page) extent() pane.Extent {
+// Extent returns how much of the tab on the screen is visible.
+func (p *page) Extent() pane.Extent {
 	if inner := p.inner(); inner != nil {
 		return pane.ExtentOf(inner)
 	}
 	return p.list.Extent()
 }
 
-// wants returns how many rows the page can use: for the form, the explanation of a field, and foot rows below. It is 0
-// if unknown.
-func (p *page) wants(foot int) int {
+// wants returns how many rows the page can use at a width: for the form, the explanation of a field, and the last
+// lines. It is 0 if unknown.
+func (p *page) wants(width int) int {
 	const few = 3 // below few fields there is no room to explain one
+	foot := len(p.foot(width))
 	switch {
 	case p.item.none() || p.tab != tabForm || p.form.AsJSON():
 		return 0
@@ -337,9 +345,9 @@ func (p *page) ends() bool {
 	return p.runnable() && p.cannotRun() == "" && (p.form.AtEnd() || p.form.Empty())
 }
 
-// callLine returns the hint in the bottom border: how to run the item, or why that is impossible. It is empty if there
+// Hint returns the hint in the bottom border: how to run the item, or why that is impossible. It is empty if there
 // is nothing to run.
-func (p *page) callLine() string {
+func (p *page) Hint() string {
 	if !p.runnable() {
 		return ""
 	}

@@ -122,7 +122,7 @@ func (p *palette) refresh() {
 					p.close()
 					g.closed, g.chosen = false, true
 					p.m.tree.arrange()
-					p.m.revealServer(s)
+					p.m.goToServer(s)
 					return nil
 				},
 			})
@@ -246,7 +246,7 @@ func (p *palette) offerRestart() {
 		return
 	}
 	if s := p.m.servers.server(cmp.Or(p.found[0].of, p.found[0].name)); s != nil {
-		p.found = append(p.found, p.action("restart "+s.name, p.m.restartKey(s)))
+		p.found = append(p.found, p.action("restart "+s.name, p.m.servers.restartKey(s)))
 	}
 }
 
@@ -369,7 +369,7 @@ func (p *palette) keys() []pane.Binding {
 		{Keys: []string{"up", "ctrl+p", "shift+tab"}, Do: move(-1)},
 		{Keys: []string{"pgdown"}, Do: move(page)},
 		{Keys: []string{"pgup"}, Do: move(-page)},
-		{Keys: []string{"ctrl+c"}, Do: p.m.quit},
+		{Keys: []string{"ctrl+c"}, Do: p.quit},
 		{Keys: []string{"ctrl+z"}, Do: suspend},
 	}
 }
@@ -408,38 +408,34 @@ func (p *palette) copy(e *entry) tea.Cmd {
 	return p.m.copy.command()
 }
 
-// update handles a key, pasted text, or the blinking of the cursor.
+// update handles a key, the mouse, pasted text, or the blinking of the cursor.
 func (p *palette) update(msg tea.Msg) (cmd tea.Cmd) {
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		if binding := pane.Find(p.keys(), key.String()); binding != nil {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		p.list.Scroll(pane.Wheel(msg))
+		return nil
+	case tea.MouseClickMsg:
+		return p.click(msg.X, msg.Y)
+	case tea.KeyPressMsg:
+		if binding := pane.Find(p.keys(), msg.String()); binding != nil {
 			return p.do(binding)
 		}
 	}
 	before := p.input.Value()
-	p.input, cmd = p.input.Update(msg)
-	if safe := render.Safe(p.input.Value()); safe != p.input.Value() {
-		p.input.SetValue(safe)
-	}
-	if p.input.Value() != before {
+	if cmd = pane.Type(&p.input, msg); p.input.Value() != before {
 		p.match()
 	}
 	return cmd
 }
 
-// mouse handles the wheel, and clicks: on an entry, or outside the box, which closes it.
-func (p *palette) mouse(msg tea.MouseMsg) tea.Cmd {
-	at := msg.Mouse()
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
-		p.list.Scroll(pane.Wheel(msg))
-	case tea.MouseClickMsg:
-		row := at.Y - p.place.y - 1
-		switch entry := p.list.Top() + row; {
-		case !p.place.contains(at.X, at.Y):
-			p.close()
-		case row >= 0 && row < p.place.h-2 && entry < len(p.found):
-			return p.enter(p.found[entry])
-		}
+// click does what an entry is for; outside the box it closes it.
+func (p *palette) click(x, y int) tea.Cmd {
+	row := y - p.place.y - 1
+	switch at := p.list.Top() + row; {
+	case !p.place.contains(x, y):
+		p.close()
+	case row >= 0 && row < p.place.h-2 && at < len(p.found):
+		return p.enter(p.found[at])
 	}
 	return nil
 }

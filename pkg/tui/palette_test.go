@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 	"toolx/pkg/tui/pane"
 )
 
@@ -36,7 +37,7 @@ func TestPalette(t *testing.T) {
 	its := func(name string) *exec.Tool { return serverTool(t, "everything", name) }
 	d := drive(t, []string{"everything", "mail"}, its("echo"), its("subscribe"), its("get-screen"), own,
 		lamp(t, says("")))
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		servers.ConnectFailed{Head: wire.Head{At: noon(), Server: "mail"}, Err: errors.New("API_KEY is not set")},
 	}})
 	for _, test := range []struct{ pattern, want string }{

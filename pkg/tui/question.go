@@ -161,7 +161,6 @@ type questions struct {
 	list   []*question // the first one is on the screen
 	calls  *calls
 	typist *typist
-	quit   func() tea.Cmd
 }
 
 // first returns the question on the screen, or nil.

@@ -41,8 +41,23 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	)
 }
 
-// update handles a key while a question is open: as an answer, as text, in the form, or on the buttons.
-func (qs *questions) update(q *question, key tea.KeyPressMsg) tea.Cmd {
+// update handles input for the question on the screen.
+func (qs *questions) update(msg tea.Msg) tea.Cmd {
+	q := qs.first()
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return qs.updateKey(q, msg)
+	case tea.MouseMsg:
+		return qs.updateMouse(q, msg)
+	}
+	if q.editing() {
+		return q.form.Update(msg)
+	}
+	return nil
+}
+
+// updateKey handles a key: as an answer, as text, in the form, or on the buttons.
+func (qs *questions) updateKey(q *question, key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	q.note = ""
 	if name == "esc" && q.whole {

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 const roomSchema = `{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":2},` +
@@ -336,7 +337,7 @@ func TestElicitedPageFirst(t *testing.T) {
 	// A server may say by itself that it is done (MCP, notifications/elicitation/complete).
 	first.ID = "e7"
 	done := func(server, id string) {
-		a.m.updateEvents(eventsMsg{events: []exec.Event{wire.Notification{
+		a.m.updateEvents(feed.Msg{Events: []exec.Event{wire.Notification{
 			Head: wire.Head{Server: server}, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
 		}}})
 	}

@@ -136,8 +136,9 @@ const (
 	maxRemark     = 3  // lines
 )
 
-// render draws a question on a screen, no larger than necessary, and returns its position.
-func (qs *questions) render(q *question, screenWidth, screenHeight int) (box string, x, y int) {
+// render draws the question on the screen, no larger than necessary, and returns its position.
+func (qs *questions) render(screenWidth, screenHeight int) (box string, x, y int) {
+	q := qs.first()
 	width := min(screenWidth, questionWidth)
 	if screenWidth >= mediumWidth {
 		width = min(screenWidth-4, questionWidth)

@@ -27,6 +27,7 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 	"toolx/pkg/tui/pane"
 )
 
@@ -82,7 +83,7 @@ func (d *driver) session() {
 	d.call()
 	c := d.m.calls.shown
 	c.ended = c.started.Add(23 * time.Millisecond)
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		wire.NewFrameSent(c.started, "zwave", []byte(
 			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_zwave_devices","arguments":{}}}`)),
 		wire.NewFrameReceived(c.ended, "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+devices+`}`)),
@@ -167,7 +168,7 @@ func scenes() map[string]scene {
 		"28-follow": func(d *driver) {
 			d.show("zwave__network")
 			d.call()
-			d.m.updateEvents(eventsMsg{events: []exec.Event{
+			d.m.updateEvents(feed.Msg{Events: []exec.Event{
 				wire.NewFrameSent(noon(), "zwave", []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"network"}}`)),
 				wire.NewFrameReceived(noon(), "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+network+`}`)),
 				wire.StderrLine{Head: wire.Head{At: noon(), Server: "zwave"}, Text: "3 nodes were asked"},
@@ -304,7 +305,7 @@ func furnished(t *testing.T) *driver {
 		d.m.options.Executor.Registry.Register(tool)
 	}
 	d.m.options.Config = func() string { return "toolx.yaml" }
-	d.m.updateEvents(eventsMsg{events: chatter()})
+	d.m.updateEvents(feed.Msg{Events: chatter()})
 	d.m.setTools()
 	return d
 }

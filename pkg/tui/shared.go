@@ -19,7 +19,8 @@ type shared struct {
 	now     func() time.Time
 	theme   *pane.Theme
 	note    note
-	dialog  *dialog // nil while none is open
+	dialog  *dialog        // nil while none is open
+	quit    func() tea.Cmd // ends the interface
 }
 
 func newShared(ctx context.Context, options Options, dark bool) *shared {

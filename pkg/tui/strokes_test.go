@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // task is one of the tasks that docs/tui.md lists with their keys.
@@ -41,7 +42,7 @@ func nine(t *testing.T) *driver {
 		}
 		events = append(events, servers.Connected{Head: head})
 	}
-	d.m.updateEvents(eventsMsg{events: events})
+	d.m.updateEvents(feed.Msg{Events: events})
 	return d
 }
 
@@ -104,7 +105,7 @@ func tasks() []task {
 		{name: "compare two calls", most: 1, begin: afterCalls("1", "2"), done: shows(`"one"`, `"two"`)},
 		{name: "see frames and stderr of a call", most: 0, done: shows("tools/call", "asked"), begin: func(t *testing.T) *driver {
 			d := afterCalls("1")(t)
-			d.m.updateEvents(eventsMsg{events: []exec.Event{
+			d.m.updateEvents(feed.Msg{Events: []exec.Event{
 				wire.NewFrameSent(noon(), "beta", []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{}}`)),
 				wire.StderrLine{Head: wire.Head{At: noon(), Server: "beta"}, Text: "asked"},
 			}})

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
 
@@ -25,8 +27,9 @@ type subscription struct {
 // subscriptions are the resources whose updates are watched, by their full names.
 type subscriptions struct {
 	*shared
-	byName map[string]*subscription
-	page   *page
+	byName  map[string]*subscription
+	page    *page
+	servers *supervisor
 }
 
 // toggle subscribes to the resource on the screen, or ends its subscription. Updates appear in the log.
@@ -67,6 +70,22 @@ func (ss *subscriptions) toggle() tea.Cmd {
 			return nil
 		}),
 	)
+}
+
+// keys returns the key that subscribes to the resource on the page; none where no item is shown.
+func (ss *subscriptions) keys() []pane.Binding {
+	one := ss.page.item
+	if one.none() {
+		return nil
+	}
+	help := "subscribe to updates"
+	if ss.current() != nil {
+		help = "unsubscribe"
+	}
+	s := ss.servers.server(one.Server)
+	off := cmp.Or(pane.Off(s == nil || !s.subscribes, "the server offers no subscriptions"),
+		pane.Off(!one.resource(), "select a resource of the server"), ss.page.cannotRun())
+	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: ss.toggle}}
 }
 
 // ended forgets a subscription, which ended because of err or, if that is nil, because the user ended it.

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/timeline"
 )
 
@@ -130,6 +131,14 @@ func (su *supervisor) look() tea.Cmd {
 	return tea.Batch(commands...)
 }
 
+// restartKey returns the key that restarts a server, which may be nil.
+func (su *supervisor) restartKey(s *server) pane.Binding {
+	return pane.Binding{
+		Keys: []string{"R"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
+		Do: func() tea.Cmd { return su.restart(s) },
+	}
+}
+
 // restart stops a server and starts it again. It asks first if the server is shared with other commands, because it
 // restarts for them too.
 func (su *supervisor) restart(s *server) tea.Cmd {
@@ -163,6 +172,20 @@ func (su *supervisor) restartThen(s *server, then func(error) tea.Cmd) tea.Cmd {
 		return err
 	}
 	return after(restart, func(err error) tea.Cmd { return tea.Batch(su.opened(s, err), then(err)) })
+}
+
+// askToStop stops a server, once the user agrees.
+func (su *supervisor) askToStop(s *server) tea.Cmd {
+	text := "It is running. R starts it again."
+	switch {
+	case s.launcher != "":
+		text = s.launcher + " is still downloading it. Stopping it may leave a broken cache."
+	case s.status != statusReady:
+		text = "It is starting. R starts it again."
+	}
+	stop := func() tea.Cmd { return su.stop(s) }
+	su.ask("stop "+render.Safe(titleOf(s.name))+"?", text, []string{"y", "enter"}, "stop it", stop)
+	return nil
 }
 
 // stop stops a server. One without a process has no event for that.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
@@ -28,6 +29,9 @@ type tree struct {
 	calling, subscribed func(item) bool
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
+	// keys returns what the keys do now, moved shows the row under the cursor, toFailed goes to the next failed server.
+	keys            func() []pane.Binding
+	moved, toFailed func()
 	// recent returns the names of used items, the latest first.
 	recent func() []string
 }
@@ -342,8 +346,39 @@ func (t *tree) setAllClosed(closed bool) {
 	t.find(at)
 }
 
-// render draws the tree.
-func (t *tree) render(width, height int) string {
+// Focus sets whether the pane has the focus.
+func (t *tree) Focus(on bool) { t.focus = on }
+
+// Editing reports whether letters are text now: never.
+func (t *tree) Editing() bool { return false }
+
+// Bindings returns what the keys do now.
+func (t *tree) Bindings() []pane.Binding { return t.keys() }
+
+// Extent returns the visible part of the rows.
+func (t *tree) Extent() pane.Extent { return t.list.Extent() }
+
+// Update handles clicks and the wheel.
+func (t *tree) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		t.list.Scroll(pane.Wheel(msg))
+	case tea.MouseClickMsg:
+		t.click(msg.X, msg.Y)
+		t.moved()
+	}
+	return nil
+}
+
+// ClickTitle goes to the next failed server if the click is on the counts.
+func (t *tree) ClickTitle(x, _ int) {
+	if x > len(areaTree.String()) {
+		t.toFailed()
+	}
+}
+
+// Render draws the tree.
+func (t *tree) Render(width, height int) string {
 	t.renew(height)
 	var lines []string
 	from, to := t.list.Window(len(t.rows), height)
@@ -371,8 +406,8 @@ func (t *tree) wants() int {
 	return width
 }
 
-// title returns the name of the pane and counts of servers, as far as there is room: failed ones matter most.
-func (t *tree) title(room int) string {
+// Title returns the name of the pane and counts of servers, as far as there is room: failed ones matter most.
+func (t *tree) Title(room int) string {
 	var ready, failed, starting int
 	for _, g := range t.groups {
 		switch {
@@ -403,8 +438,8 @@ func (t *tree) title(room int) string {
 	return name
 }
 
-// position returns which row is under the cursor, and how many tools there are.
-func (t *tree) position() string {
+// Hint returns which row is under the cursor, and how many tools there are.
+func (t *tree) Hint() string {
 	if len(t.rows) == 0 {
 		return ""
 	}

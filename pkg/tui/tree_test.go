@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 )
 
 // TestTreeOrder: failed servers come first, then those that start; where not all rows have room, groups are closed,
@@ -25,7 +26,7 @@ func TestTreeOrder(t *testing.T) {
 	d := drive(t, []string{"one", "two", "three", "four"}, tools...)
 	d.send(tea.WindowSizeMsg{Width: 100, Height: 24})
 	head := func(name string) wire.Head { return wire.Head{At: noon(), Server: name} }
-	d.send(eventsMsg{events: []exec.Event{
+	d.send(feed.Msg{Events: []exec.Event{
 		servers.Connected{Head: head("one")},
 		servers.Connected{Head: head("four")},
 		servers.ConnectFailed{Head: head("three"), Err: errors.New("refused")},
@@ -38,7 +39,7 @@ func TestTreeOrder(t *testing.T) {
 	if want := []string{"three", "two", "one", "four"}; !slices.Equal(names, want) {
 		t.Errorf("the rows are %q, want %q", names, want)
 	}
-	d.m.revealServer(d.m.servers.server("one"))
+	d.m.goToServer(d.m.servers.server("one"))
 	d.press("right")
 	d.m.tree.renew(10)
 	if at := d.m.tree.rows; len(at) != 34 || d.m.tree.selected().group.name() != "one" {
@@ -67,7 +68,7 @@ func TestRevealServer(t *testing.T) {
 	d := drive(t, []string{"one", "two"}, serverTool(t, "one", "alpha"), serverTool(t, "two", "beta"))
 	d.press("-", "ctrl+k", "text:two", "enter")
 	d.shows("beta", "server two")
-	d.send(tea.WindowSizeMsg{Width: 50, Height: 16}, eventsMsg{events: []exec.Event{
+	d.send(tea.WindowSizeMsg{Width: 50, Height: 16}, feed.Msg{Events: []exec.Event{
 		servers.ConnectFailed{Head: wire.Head{At: noon(), Server: "one"}, Err: errors.New("refused")},
 	}})
 	d.press("!")

@@ -94,7 +94,7 @@ func Run(ctx context.Context, options Options) error {
 		g.model.theme.FixColors(true)
 	}
 	g.model.takeBackground(darkBackground(os.Getenv))
-	stop := options.Bus.Subscribe(g.model.feed.take)
+	stop := options.Bus.Subscribe(g.model.feed.Take)
 	defer stop()
 	program := tea.NewProgram(g,
 		tea.WithContext(inside), tea.WithInput(options.In), tea.WithOutput(options.Out),

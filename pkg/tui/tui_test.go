@@ -25,6 +25,7 @@ import (
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 	"toolx/pkg/tui/timeline"
 )
 
@@ -66,7 +67,7 @@ func TestCallFromTheForm(t *testing.T) {
 func TestWordsOnAChoice(t *testing.T) {
 	d := drive(t, []string{"zwave"}, newTool(t, `{"name":"paint","inputSchema":{"type":"object","properties":{
 		"color":{"enum":["red","blue"]},"wet":{"type":"boolean"},"coats":{"type":"array","items":{"type":"string"}}}}}`, says("")))
-	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}})
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}})
 	d.press("j", "j", "enter")
 	for range 3 {
 		d.press("text:restart quit erase zoom 1234 /?<>", "tab")
@@ -215,7 +216,7 @@ func TestServerStates(t *testing.T) {
 	d := drive(t, []string{"zwave", "gone", "late"}, serverTool(t, "zwave", "dim"))
 	d.m.options.Examine = nil
 	at := exec.Time{At: noon()}
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 7, Command: []string{"node", "zwave.js"}},
 		wire.PollutedLine{Head: wire.Head{At: at.At, Server: "zwave"}, Class: wire.ClassText, Text: []byte("hello")},
 		servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 5, InitializeMS: 70, ListMS: 10}},
@@ -231,8 +232,8 @@ func TestServerStates(t *testing.T) {
 	d.shows("server gone", "found: gone", "install the thing")
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
 	d.shows("found: ***")
-	d.m.updateEvents(eventsMsg{
-		events: []exec.Event{wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 3"}},
+	d.m.updateEvents(feed.Msg{
+		Events: []exec.Event{wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 3"}},
 	})
 	d.showsRow("✗ zwave", "exit status 3")
 }
@@ -250,7 +251,7 @@ func TestPageOfAStart(t *testing.T) {
 		examined++
 		return nil, errors.New("the doctor is out")
 	}
-	take := func(events ...exec.Event) { d.send(eventsMsg{events: events}) }
+	take := func(events ...exec.Event) { d.send(feed.Msg{Events: events}) }
 	at := exec.Time{At: noon()}
 	take(servers.Attempt{Head: wire.Head{At: at.At, Server: "late"}, Attempt: 2, Of: 3, Limit: 30 * time.Second},
 		wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "late"}, PID: 7})
@@ -402,7 +403,7 @@ func TestFollowACall(t *testing.T) {
 	}
 	d.press("/", "text:dim", "ctrl+r")
 	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		line(noon().Add(-time.Second), "before it"), line(noon(), "during it"),
 		line(noon().Add(time.Second), "after it"),
 	}})
@@ -536,7 +537,7 @@ func TestCallOfAnOldProgram(t *testing.T) {
 	}
 	write("old")
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
-	d.run(d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.run(d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		wire.ProcessStarted{Head: wire.Head{At: noon(), Server: "zwave"}, PID: 7, Command: []string{"python", script}},
 		servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}},
 	}}))
@@ -559,7 +560,7 @@ func TestTypingAFilterOfWhatIsWatched(t *testing.T) {
 		d.press("4", "&", "text:nNXv AWf ]")
 		d.shows("filter: nNXv AWf ]")
 		d.press("enter")
-		if d.m.focused().editing() || strings.Contains(d.frame(), "no rows") {
+		if d.m.focused().Editing() || strings.Contains(d.frame(), "no rows") {
 			t.Fatalf("enter does not end the filter:\n%s", d.frame())
 		}
 		d.press("esc", "]")
@@ -583,7 +584,7 @@ func TestRemoteServersPage(t *testing.T) {
 func TestLostServer(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
 	zwave := wire.Head{At: noon(), Server: "zwave"}
-	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
+	take := func(events ...exec.Event) { d.m.updateEvents(feed.Msg{Events: events}) }
 	take(wire.ProcessStarted{Head: zwave, PID: 7}, servers.Connected{Head: zwave})
 	take(protocol.SessionLost{
 		Head: zwave, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
@@ -601,33 +602,6 @@ func TestLostServer(t *testing.T) {
 	d.press("y")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
 	d.shows("○ zwave  stopped")
-}
-
-// A flood of events neither blocks who emits nor grows without bound; its newest are
-// kept, in their order, and it takes nothing from other streams.
-func TestFeedIsBounded(t *testing.T) {
-	f := newFeed()
-	f.take(wire.FrameReceived{Head: wire.Head{Server: "quiet"}, Line: 1})
-	for i := range 100_000 {
-		f.take(wire.StderrLine{Head: wire.Head{Server: "loud"}, Text: fmt.Sprint(i)})
-	}
-	f.take(servers.ConnectFailed{Head: wire.Head{Server: "loud"}, Err: errors.New("x")})
-	msg := f.drain()
-	if len(msg.events) != maxPending+2 || msg.dropped != 100_000-maxPending {
-		t.Fatalf("%d events, %d dropped", len(msg.events), msg.dropped)
-	}
-	if _, ok := msg.events[0].(wire.FrameReceived); !ok {
-		t.Errorf("the first event is %T", msg.events[0])
-	}
-	if line, _ := msg.events[maxPending].(wire.StderrLine); line.Text != "99999" {
-		t.Errorf("the last line is %+v", msg.events[maxPending])
-	}
-	if _, ok := msg.events[maxPending+1].(servers.ConnectFailed); !ok {
-		t.Errorf("the last event is %T", msg.events[maxPending+1])
-	}
-	if again := f.drain(); len(again.events) != 0 || again.dropped != 0 {
-		t.Errorf("a second time there is %+v", again)
-	}
 }
 
 // What a server writes is shown, never obeyed.
@@ -704,26 +678,6 @@ func TestWantedToolBesideABuiltInOne(t *testing.T) {
 	}
 }
 
-// Large events are bounded by their bytes too: of a flood of messages of 1 MiB the newest
-// are kept, and one that is larger than the bound alone.
-func TestFeedIsBoundedInBytes(t *testing.T) {
-	f := newFeed()
-	for i := range 100 {
-		f.take(wire.LogMessage{Head: wire.Head{Server: "loud"}, Level: fmt.Sprint(i), Data: make([]byte, 1<<20)})
-	}
-	msg := f.drain()
-	if len(msg.events) != 7 || msg.dropped != 93 {
-		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
-	}
-	if last, _ := msg.events[len(msg.events)-1].(wire.LogMessage); last.Level != "99" {
-		t.Errorf("the last event is %q", last.Level)
-	}
-	f.take(wire.FrameReceived{Head: wire.Head{Server: "loud"}, Bytes: make([]byte, 2*maxPendingBytes)})
-	if msg := f.drain(); len(msg.events) != 1 || msg.dropped != 0 {
-		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
-	}
-}
-
 // A tool that its guards deny is not there, and one that they want confirmed asks, though it says nothing of itself.
 func TestGuards(t *testing.T) {
 	rm, write, read := serverTool(t, "files", "rm"), serverTool(t, "files", "write"), serverTool(t, "files", "read")
@@ -769,7 +723,7 @@ func TestRestartShared(t *testing.T) {
 	d := drive(t, []string{"warm"})
 	pool := &sharedPool{calls: make(chan string, 10)}
 	d.m.options.Pool = pool
-	d.m.updateEvents(eventsMsg{events: []exec.Event{
+	d.m.updateEvents(feed.Msg{Events: []exec.Event{
 		servers.Connected{Head: wire.Head{At: noon(), Server: "warm"}, Attached: &wire.Attached{Reused: true}},
 	}})
 	d.server("warm")

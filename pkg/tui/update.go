@@ -7,6 +7,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/tui/feed"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
@@ -23,7 +24,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // input.
 func (m *model) update(msg tea.Msg) tea.Cmd {
 	cmd := m.take(msg)
-	m.timeline.Follow(m.subject())
+	m.timeline.Follow(m.calls.subject())
 	return tea.Batch(cmd, m.suggested.suggest(m.focus == areaPage), m.servers.diagnose(m.page.server), m.tick())
 }
 
@@ -38,16 +39,15 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.updateKey(msg)
 	case tea.PasteMsg:
-		return m.updatePaste(msg)
+		m.typist.settle()
+		return m.pass(msg)
 	case tea.MouseMsg:
-		if q := m.questions.first(); q != nil && m.dialog == nil {
-			return m.questions.updateMouse(q, msg)
-		}
-		if m.palette.open && m.dialog == nil {
-			return m.palette.mouse(msg)
+		m.typist.beneath = false
+		if top := m.top(); top != nil {
+			return top.update(msg)
 		}
 		return m.updateMouse(msg)
-	case eventsMsg:
+	case feed.Msg:
 		return m.updateEvents(msg)
 	case later:
 		return msg()
@@ -76,15 +76,52 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		}
 		return cmd
 	default: // cursors that blink
-		switch {
-		case m.dialog != nil && m.dialog.input != nil:
-			return m.dialog.typeInto(msg)
-		case m.palette.open:
-			return m.palette.update(msg)
-		}
-		return m.focused().update(msg)
+		return m.pass(msg)
 	}
 	return nil
+}
+
+// box is drawn over the panes, and takes all input.
+type box interface {
+	update(msg tea.Msg) tea.Cmd
+	// render draws the box on a screen, and returns its position.
+	render(width, height int) (box string, x, y int)
+}
+
+// boxes returns what is drawn over the panes, the uppermost last.
+func (m *model) boxes() []box {
+	var boxes []box
+	if m.questions.first() != nil {
+		boxes = append(boxes, m.questions)
+	}
+	if m.dialog != nil {
+		boxes = append(boxes, m.dialog)
+	}
+	if len(boxes) == 0 && m.palette.open {
+		boxes = append(boxes, m.palette)
+	}
+	return boxes
+}
+
+// top returns the box that takes input, nil if the panes do. A question takes none until a word is finished.
+func (m *model) top() box {
+	switch {
+	case m.dialog != nil:
+		return m.dialog
+	case m.questions.first() != nil && !m.typist.beneath:
+		return m.questions
+	case m.palette.open:
+		return m.palette
+	}
+	return nil
+}
+
+// pass passes pasted text, or the blinking of a cursor, to a box or to the pane with the focus.
+func (m *model) pass(msg tea.Msg) tea.Cmd {
+	if top := m.top(); top != nil {
+		return top.update(msg)
+	}
+	return m.focused().Update(msg)
 }
 
 // takeBackground selects the colours that are readable on the terminal's background.
@@ -107,43 +144,44 @@ func (s *shared) takeMode(msg tea.ModeReportMsg) {
 	}
 }
 
-// updateKey handles a key. It goes to the first of these that takes it: a dialog, a question, a text
+// updateKey handles a key. It goes to the first of these that takes it: a dialog, a question, the palette, a text
 // field, the keys that work everywhere, the focused pane, the keys of every pane.
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	m.fade(readTime) // a note covers the key hints
 	if m.dialog != nil {
-		return m.updateDialog(key, m.quit)
+		return m.dialog.update(key)
 	}
 	m.typist.settle()
 	if m.typist.dropping && key.String() != "ctrl+c" {
 		return nil
 	}
-	q := m.questions.first()
-	if q == nil || m.typist.beneath {
-		cmd := m.updatePanes(key)
-		m.typist.typed(m.typist.editing())
-		return cmd
+	top, q := m.top(), m.questions.first()
+	var cmd tea.Cmd
+	if top != nil {
+		cmd = top.update(key)
+	} else {
+		cmd = m.updatePanes(key)
 	}
-	cmd := m.questions.update(q, key)
-	m.typist.typed(m.questions.first() == q && q.editing())
+	if top == m.questions {
+		m.typist.typed(m.questions.first() == q && q.editing())
+	} else {
+		m.typist.typed(m.typist.editing())
+	}
 	return cmd
 }
 
-// updatePanes handles a key while no question is asked.
+// updatePanes handles a key for the panes.
 func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
-	if m.palette.open {
-		return m.palette.update(key)
-	}
 	name, part := key.String(), m.focused()
 	action := pane.Find(m.usable(), name)
 	if action != nil && action.Typing && len(name) > 1 {
 		return m.do(action)
 	}
-	own := pane.Find(part.bindings(), name)
+	own := pane.Find(part.Bindings(), name)
 	works := own != nil && own.Off == ""
 	// Text goes into the text field, even if a key of that name does nothing now.
-	if part.editing() && (own == nil || works || key.Text != "") {
-		return part.update(key)
+	if part.Editing() && (own == nil || works || key.Text != "") {
+		return part.Update(key)
 	}
 	switch {
 	case works:
@@ -157,43 +195,13 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// updatePaste passes pasted text to the question, if there is one, else to a pane.
-func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
-	m.typist.settle()
-	switch q := m.questions.first(); {
-	case m.dialog != nil && m.dialog.input != nil:
-		return m.dialog.typeInto(msg)
-	case m.dialog != nil:
-		return nil
-	case (q == nil || m.typist.beneath) && m.palette.open:
-		return m.palette.update(msg)
-	case q == nil || m.typist.beneath:
-		return m.focused().update(msg)
-	case q.editing():
-		return q.form.Update(msg)
-	}
-	return nil
-}
-
-// updateTree handles clicks and the wheel.
-func (m *model) updateTree(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
-		m.tree.list.Scroll(pane.Wheel(msg))
-	case tea.MouseClickMsg:
-		m.tree.click(msg.X, msg.Y)
-		m.showSelected()
-	}
-	return nil
-}
-
 // updateEvents handles the events since the last frame.
-func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
+func (m *model) updateEvents(msg feed.Msg) tea.Cmd {
 	changed := false
-	commands := []tea.Cmd{m.feed.wait(m.ctx)}
-	for _, event := range msg.events {
+	commands := []tea.Cmd{m.feed.Wait(m.ctx)}
+	for _, event := range msg.Events {
 		m.timeline.Take(event)
-		if s := m.servers.server(serverName(event)); s != nil && s.take(event) {
+		if s := m.servers.server(feed.Server(event)); s != nil && s.take(event) {
 			changed = true
 		}
 		switch e := event.(type) {
@@ -217,22 +225,14 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			}
 		}
 	}
-	for name, n := range msg.polluted {
+	for name, n := range msg.Polluted {
 		if s := m.servers.server(name); s != nil {
 			s.polluted += n
 		}
 	}
-	m.timeline.Dropped(msg.dropped)
+	m.timeline.Dropped(msg.Dropped)
 	if changed {
 		m.setTools()
 	}
 	return tea.Batch(commands...)
-}
-
-// serverName returns the server that an event is about, or empty.
-func serverName(event exec.Event) string {
-	if about, ok := event.(wire.Event); ok {
-		return about.From()
-	}
-	return ""
 }

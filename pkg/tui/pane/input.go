@@ -2,7 +2,10 @@ package pane
 
 import (
 	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"toolx/pkg/render"
 )
 
 // NewInput returns a text field of one line; prompt precedes the typed text. It uses the terminal's own colours,
@@ -18,4 +21,13 @@ func NewInput(prompt string) textinput.Model {
 		Focused: state, Blurred: state, Cursor: textinput.CursorStyle{Color: lipgloss.NoColor{}, Blink: true},
 	})
 	return input
+}
+
+// Type handles a message for a text field. What is pasted is made safe.
+func Type(input *textinput.Model, msg tea.Msg) (cmd tea.Cmd) {
+	*input, cmd = input.Update(msg)
+	if safe := render.Safe(input.Value()); safe != input.Value() {
+		input.SetValue(safe)
+	}
+	return cmd
 }

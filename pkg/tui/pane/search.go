@@ -86,10 +86,7 @@ func (s *Search) Update(msg tea.Msg) (cmd tea.Cmd) {
 	if !s.Typing {
 		return nil
 	}
-	s.input, cmd = s.input.Update(msg)
-	if safe := render.Safe(s.input.Value()); safe != s.input.Value() {
-		s.input.SetValue(safe)
-	}
+	cmd = Type(&s.input, msg)
 	if text := s.Text(); text != s.Query {
 		if s.Query, s.Row, s.Missed = text, -1, false; text != "" && s.begin != nil {
 			s.begin()

@@ -163,6 +163,9 @@ func (t *Timeline) Rows() int {
 	return rows
 }
 
+// Hint returns nothing: the bottom border has the position.
+func (t *Timeline) Hint() string { return "" }
+
 // Extent returns the visible part of the rows, or of the one that is open.
 func (t *Timeline) Extent() pane.Extent {
 	if t.detail != nil {
@@ -178,20 +181,16 @@ func (t *Timeline) Title(room int) string {
 	return title
 }
 
-// ClickTitle selects the filter at a column of the title, or the next one if only the current one fits. It reports
-// whether a filter was clicked.
-func (t *Timeline) ClickTitle(x, room int) bool {
+// ClickTitle selects the filter at a column of the title, or the next one if only the current one fits.
+func (t *Timeline) ClickTitle(x, room int) {
 	_, spans := t.title(room)
-	i := pane.At(spans, x)
-	switch {
+	switch i := pane.At(spans, x); {
 	case i < 0:
-		return false
 	case len(spans) == 1:
 		t.turn(1)
 	default:
 		t.turn(i - int(t.only))
 	}
-	return true
 }
 
 // title also returns the positions of the filters.

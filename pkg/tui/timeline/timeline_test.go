@@ -241,15 +241,15 @@ func TestTitle(t *testing.T) {
 	for _, name := range []string{"stderr", "log", "calls", "wire"} {
 		title := ansi.Strip(w.Title(60))
 		at := len([]rune(title[:strings.LastIndex(title, name)]))
-		if !w.ClickTitle(at, 60) || filterNames()[w.only] != name {
+		if w.ClickTitle(at, 60); filterNames()[w.only] != name {
 			t.Errorf("a click on %s in %q selects %s", name, title, filterNames()[w.only])
 		}
 	}
-	if w.ClickTitle(3, 60) {
+	if w.ClickTitle(3, 60); w.only != filterWire {
 		t.Error("a click on what is followed selects a filter")
 	}
 	got := ansi.Strip(w.Title(39))
-	if !strings.HasSuffix(got, "[wire]") || !w.ClickTitle(37, 39) || w.only != filterStderr {
+	if w.ClickTitle(37, 39); !strings.HasSuffix(got, "[wire]") || w.only != filterStderr {
 		t.Errorf("a click on the short title %q does not turn", got)
 	}
 	for n, want := range map[int]string{

@@ -1,10 +1,13 @@
-package tui
+// Package feed passes events from the goroutines that emit them to the interface: it never blocks an emitter, keeps a
+// bounded number of events, and delivers them in batches.
+package feed
 
 import (
 	"cmp"
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +30,8 @@ const (
 	frameTime = time.Second / 30
 )
 
-// feed passes events from the goroutines that emit them to the model: it never blocks an emitter, keeps a bounded
-// number of events, and delivers them in batches.
-type feed struct {
+// Feed keeps the events that were not delivered yet. Create it with New.
+type Feed struct {
 	ready chan struct{} // holds one token while something is pending
 
 	mu       sync.Mutex
@@ -49,11 +51,19 @@ type stream struct {
 }
 
 func streamOf(event exec.Event) stream {
-	of := stream{kind: reflect.TypeOf(event), server: serverName(event)}
-	if e, ok := event.(wire.Notification); ok && changedList(e.Method) != nil {
+	of := stream{kind: reflect.TypeOf(event), server: Server(event)}
+	if e, ok := event.(wire.Notification); ok && strings.HasSuffix(e.Method, "/list_changed") {
 		of.list = e.Method
 	}
 	return of
+}
+
+// Server returns the server that an event is about, or empty.
+func Server(event exec.Event) string {
+	if about, ok := event.(wire.Event); ok {
+		return about.From()
+	}
+	return ""
 }
 
 // backlog holds the waiting events of a stream.
@@ -90,12 +100,13 @@ type numbered struct {
 	event  exec.Event
 }
 
-func newFeed() *feed {
-	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), polluted: make(map[string]int)}
+// New returns an empty Feed.
+func New() *Feed {
+	return &Feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), polluted: make(map[string]int)}
 }
 
-// take subscribes to the bus.
-func (f *feed) take(event exec.Event) {
+// Take takes an event of the bus.
+func (f *Feed) Take(event exec.Event) {
 	of := streamOf(event)
 	f.mu.Lock()
 	waiting := f.pending[of]
@@ -145,17 +156,17 @@ func vital(event exec.Event) bool {
 	return false
 }
 
-// eventsMsg carries the events since the last one, in order.
-type eventsMsg struct {
-	events  []exec.Event
-	dropped int // because there were too many
-	// polluted counts the polluted lines among those, by server.
-	polluted map[string]int
+// Msg carries the events since the last one, in order.
+type Msg struct {
+	Events  []exec.Event
+	Dropped int // because there were too many
+	// Polluted counts the polluted lines among those, by server.
+	Polluted map[string]int
 }
 
-// wait returns the command that waits for the next events. It delivers them after frameTime, together
+// Wait returns the command that waits for the next events. It delivers them after frameTime, together
 // with those that arrived in the meantime.
-func (f *feed) wait(ctx context.Context) tea.Cmd {
+func (f *Feed) Wait(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		select {
 		case <-f.ready:
@@ -173,7 +184,7 @@ func (f *feed) wait(ctx context.Context) tea.Cmd {
 	}
 }
 
-func (f *feed) drain() eventsMsg {
+func (f *Feed) drain() Msg {
 	f.mu.Lock()
 	pending, dropped, polluted := f.pending, f.dropped, f.polluted
 	f.pending, f.dropped, f.polluted = make(map[stream]*backlog), 0, make(map[string]int)
@@ -184,9 +195,9 @@ func (f *feed) drain() eventsMsg {
 		all = append(all, waiting.events...)
 	}
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
-	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped, polluted: polluted}
+	msg := Msg{Events: make([]exec.Event, len(all)), Dropped: dropped, Polluted: polluted}
 	for i, e := range all {
-		msg.events[i] = e.event
+		msg.Events[i] = e.event
 	}
 	return msg
 }
