@@ -68,7 +68,7 @@ The doctor starts each server twice: first like any client, then with the first
 message of the other protocol era, invalid input and a signal. It calls only the tools
 that --call names; --call safe calls the read-only ones. A server over HTTP (--url) gets
 a session and raw requests instead. Without arguments, the doctor examines the config
-and all of its servers.
+and all of its servers. With the file of a recording (--record), it starts nothing.
 
 Exit codes: 0 no findings at or above --fail-on, 2 wrong usage or config, 3 a server
 requires authentication, 4 no server could be started or reached, 6 findings, or a stale
@@ -76,6 +76,7 @@ baseline, 124 timeout, 130 interrupted.`,
 		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
   toolx doctor --url https://mcp.example.com/mcp
   toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
+  toolx doctor calls.jsonl
   toolx doctor --json | jq -r '.findings[] | "\(.severity) \(.id): \(.title)"'
   toolx doctor --report sarif=toolx.sarif --report junit=toolx.xml
   toolx doctor --explain stdout-pollution

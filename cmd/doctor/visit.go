@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
 	"toolx/cmd/person"
 	"toolx/cmd/toolset"
@@ -25,8 +26,10 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/recording"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/state"
 	"toolx/pkg/words"
 )
 
@@ -37,7 +40,8 @@ type visit struct {
 	config    *config.Config // nil for a server on the command line
 	configErr error          // why the config could not be read
 	servers   []*config.Server
-	whole     bool // all servers and the config, not some of them
+	recorded  *doctor.Recorded // instead of servers
+	whole     bool             // all servers and the config, not some of them
 	calls     []evidence.Call
 	safe      bool // --call safe
 	environ   []string
@@ -74,6 +78,10 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
+	if recorded, err := recordingNamed(v.options.servers); recorded != nil || err != nil {
+		v.recorded = recorded
+		return err
+	}
 	loaded, err := v.tools.Consent.LoadConfig()
 	if err != nil {
 		v.configErr = err // it becomes a finding
@@ -102,6 +110,27 @@ func (v *visit) chooseServers() error {
 			"toolx doctor -- npx -y @modelcontextprotocol/server-everything; toolx servers lists those of other clients")
 	}
 	return nil
+}
+
+// recordingNamed reads the recording that the only argument names, as a file of JSON lines; nil if it does not.
+func recordingNamed(names []string) (*doctor.Recorded, error) {
+	if len(names) != 1 || !strings.HasSuffix(names[0], ".jsonl") && !strings.HasSuffix(names[0], ".ndjson") {
+		return nil, nil
+	}
+	file, err := state.Open(names[0], os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	recorded := new(doctor.Recorded)
+	if err == nil {
+		err = recording.Read(file, recorded.Take, func(int, error) {})
+		_ = file.Close() // it was only read
+	}
+	if err != nil {
+		return nil, correct.NewForgotten(names[0], names[0]+": "+fault.Reason(err),
+			"toolx doctor FILE reads what --record has written")
+	}
+	return recorded, nil
 }
 
 // leaveUntrusted leaves out the servers that need the user's consent. It returns an error if one of them was named, or
@@ -234,7 +263,10 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 		options.Pinned = v.baseline.Pins()
 	}
 	began := time.Now()
-	fleet := doctor.Examine(ctx, v.config, v.servers, options)
+	fleet := v.recorded.Fleet()
+	if v.recorded == nil {
+		fleet = doctor.Examine(ctx, v.config, v.servers, options)
+	}
 	fleet.ConfigErr = v.configErr
 	if v.config != nil && (v.whole || len(v.tools.Consent.Named) > 0) {
 		fleet.Survey = config.NewSurvey(config.Options{}, v.config.Servers)

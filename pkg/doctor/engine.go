@@ -241,6 +241,8 @@ func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 	switch {
 	case e.Cut && need != check.NeedEntry:
 		return "the examination was cut short"
+	case e.Recorded && need == check.NeedEntry:
+		return "a recording does not have the server's files"
 	case need != check.NeedEntry && e.OverHTTP() && ofProcesses(one):
 		return "the server uses HTTP and is not started by toolx"
 	case need >= check.NeedHTTP:

@@ -55,6 +55,9 @@ type Evidence struct {
 	Calling []*Run
 	// CallsAsked reports whether calls were requested, even if none was possible.
 	CallsAsked bool
+	// Recorded reports whether the evidence is from a recording. Nothing is known of the files and processes of the
+	// machine where it was made.
+	Recorded bool
 	// Safe is Options.Safe.
 	Safe bool
 
