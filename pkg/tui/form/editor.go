@@ -16,13 +16,10 @@ import (
 // does, so that users see what is sent. (The text fields of Bubbles drop or replace what they cannot draw.)
 type editor struct {
 	text []rune
-	at   int // the cursor, before text[at]
-	// lines reports whether enter makes a new line.
-	lines bool
-	top   int // first visible line
-	left  int // first visible character of the cursor's line
-	// all reports whether the whole text is selected: the next key replaces it.
-	all bool
+	at   int  // the cursor, before text[at]
+	all  bool // the whole text is selected: the next key replaces it
+	top  int  // first visible line
+	left int  // first visible character of the cursor's line
 	// past holds the texts that undo goes back to, oldest first. writing reports whether the last change was a
 	// character, so that a run of them is undone at once.
 	past    []editorState
@@ -37,6 +34,44 @@ type editorState struct {
 
 // maxPast bounds how many characters undo keeps.
 const maxPast = 1 << 20
+
+func newEditor(text string) *editor {
+	runes := []rune(text)
+	return &editor{text: runes, at: len(runes)}
+}
+
+func (e *editor) String() string { return string(e.text) }
+
+// several reports whether there is more than one line.
+func (e *editor) several() bool { return slices.Contains(e.text, '\n') }
+
+// selectAll selects the whole text, with the cursor at its end.
+func (e *editor) selectAll() { e.at, e.all = len(e.text), len(e.text) > 0 }
+
+// clear removes the whole text.
+func (e *editor) clear() { e.replace(0, len(e.text), nil) }
+
+// insert types text at the cursor, in place of selected text.
+func (e *editor) insert(text string) { e.replace(e.at, e.at, []rune(text)) }
+
+// remove deletes the text between the cursor and another place.
+func (e *editor) remove(to int) {
+	to = max(0, min(to, len(e.text)))
+	e.replace(min(e.at, to), max(e.at, to), nil)
+}
+
+// replace puts text in place of that between two places, or of all if that is selected.
+func (e *editor) replace(from, to int, text []rune) {
+	if e.all {
+		from, to = 0, len(e.text)
+	}
+	if from == to && len(text) == 0 {
+		return
+	}
+	e.keep(len(text) == 1)
+	e.text = slices.Replace(e.text, from, to, text...)
+	e.at, e.all = from+len(text), false
+}
 
 // keep remembers the text before a change. Several characters that are typed one after the other are one change.
 func (e *editor) keep(writing bool) {
@@ -56,64 +91,11 @@ func (e *editor) keep(writing bool) {
 
 // undo goes back to the text before the last change.
 func (e *editor) undo() {
-	if len(e.past) == 0 {
-		return
+	if last := len(e.past) - 1; last >= 0 {
+		e.text = e.past[last].text
+		e.move(e.past[last].at)
+		e.past = e.past[:last]
 	}
-	last := e.past[len(e.past)-1]
-	e.past = e.past[:len(e.past)-1]
-	e.text, e.at, e.all, e.writing = last.text, last.at, false, false
-}
-
-// selectAll selects the whole text, with the cursor at its end.
-func (e *editor) selectAll() { e.at, e.all = len(e.text), len(e.text) > 0 }
-
-// clear removes the whole text.
-func (e *editor) clear() {
-	if len(e.text) > 0 {
-		e.keep(false)
-		e.empty()
-	}
-}
-
-func (e *editor) empty() { e.text, e.at, e.all = nil, 0, false }
-
-func newEditor(text string) *editor {
-	runes := []rune(text)
-	return &editor{text: runes, at: len(runes)}
-}
-
-func (e *editor) String() string { return string(e.text) }
-
-// several reports whether there is more than one line.
-func (e *editor) several() bool { return slices.Contains(e.text, '\n') }
-
-func (e *editor) insert(text string) {
-	runes := []rune(text)
-	if len(runes) == 0 {
-		return
-	}
-	e.keep(len(runes) == 1)
-	if e.all {
-		e.empty()
-	}
-	e.text = slices.Insert(e.text, e.at, runes...)
-	e.at += len(runes)
-}
-
-// remove deletes the text between the cursor and another place.
-func (e *editor) remove(to int) {
-	if e.all {
-		e.clear()
-		return
-	}
-	to = max(0, min(to, len(e.text)))
-	from, to := min(e.at, to), max(e.at, to)
-	if from == to {
-		return
-	}
-	e.keep(false)
-	e.text = slices.Delete(e.text, from, to)
-	e.at = from
 }
 
 func (e *editor) move(to int) { e.at, e.all, e.writing = max(0, min(to, len(e.text))), false, false }
@@ -135,23 +117,18 @@ func (e *editor) lineEnd(at int) int {
 
 // vertical moves the cursor a line up or down, and reports whether there is such a line.
 func (e *editor) vertical(down bool) bool {
-	e.all, e.writing = false, false
-	start := e.lineStart(e.at)
+	start, end := e.lineStart(e.at), e.lineEnd(e.at)
 	column := e.at - start
-	if down {
-		end := e.lineEnd(e.at)
-		if end == len(e.text) {
-			return false
-		}
-		e.at = min(end+1+column, e.lineEnd(end+1))
+	switch {
+	case down && end < len(e.text):
+		e.move(min(end+1+column, e.lineEnd(end+1)))
+		return true
+	case !down && start > 0:
+		e.move(min(e.lineStart(start-1)+column, start-1))
 		return true
 	}
-	if start == 0 {
-		return false
-	}
-	above := e.lineStart(start - 1)
-	e.at = min(above+column, start-1)
-	return true
+	e.move(e.at)
+	return false
 }
 
 // down moves the cursor by lines.
@@ -163,34 +140,22 @@ func (e *editor) down(by int) {
 
 // word returns the place one word to the left or right.
 func (e *editor) word(right bool) int {
-	at := e.at
+	at, by, next := e.at, -1, -1 // next is where the next character is, from at
 	if right {
-		for at < len(e.text) && !inWord(e.text[at]) {
-			at++
-		}
-		for at < len(e.text) && inWord(e.text[at]) {
-			at++
-		}
-		return at
+		by, next = 1, 0
 	}
-	for at > 0 && !inWord(e.text[at-1]) {
-		at--
-	}
-	for at > 0 && inWord(e.text[at-1]) {
-		at--
+	for _, inside := range []bool{false, true} {
+		for at+next >= 0 && at+next < len(e.text) && inWord(e.text[at+next]) == inside {
+			at += by
+		}
 	}
 	return at
 }
 
 func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
 
-// key applies a key to the text, and reports whether the text changed.
+// key applies a key to the text, and reports whether the text may have changed.
 func (e *editor) key(key, text string) (changed bool) {
-	before := len(e.text)
-	if e.all && text != "" { // the new text may be as long as the old one
-		e.insert(text)
-		return true
-	}
 	switch key {
 	case "left", "ctrl+b":
 		e.move(e.at - 1)
@@ -208,6 +173,16 @@ func (e *editor) key(key, text string) (changed bool) {
 		e.move(0)
 	case "ctrl+end":
 		e.move(len(e.text))
+	default:
+		return e.change(key, text)
+	}
+	return false
+}
+
+// change applies a key that changes the text, and reports whether it did.
+func (e *editor) change(key, text string) bool {
+	before := len(e.text)
+	switch key {
 	case "backspace", "ctrl+h", "shift+backspace":
 		e.remove(e.at - 1)
 	case "delete":
@@ -220,6 +195,7 @@ func (e *editor) key(key, text string) (changed bool) {
 		e.remove(e.lineEnd(e.at))
 	default:
 		e.insert(text)
+		return text != ""
 	}
 	return len(e.text) != before
 }
@@ -227,18 +203,13 @@ func (e *editor) key(key, text string) (changed bool) {
 // place returns the cursor's line and the column in it, both from 0.
 func (e *editor) place() (line, column int) {
 	start := e.lineStart(e.at)
-	for _, char := range e.text[:start] {
-		if char == '\n' {
-			line++
-		}
-	}
-	return line, e.at - start
+	return strings.Count(string(e.text[:start]), "\n"), e.at - start
 }
 
 // whereabouts returns the cursor's position for display, with lines and columns from 1.
 func (e *editor) whereabouts() string {
 	line, column := e.place()
-	return fmt.Sprintf("line %d of %d, column %d", line+1, strings.Count(string(e.text), "\n")+1, column+1)
+	return fmt.Sprintf("line %d of %d, column %d", line+1, strings.Count(e.String(), "\n")+1, column+1)
 }
 
 // click moves the cursor to a clicked cell of the view.
@@ -250,11 +221,9 @@ func (e *editor) click(row, cell int) {
 		}
 	}
 	end := e.lineEnd(at)
-	if e.lineStart(e.at) == at {
+	if e.left > 0 && e.lineStart(e.at) == at {
 		at += min(e.left, end-at)
-		if e.left > 0 {
-			cell--
-		}
+		cell-- // the mark
 	}
 	for ; at < end; at++ {
 		if cell -= cellsOf(e.text[at]); cell < 0 {
@@ -267,78 +236,57 @@ func (e *editor) click(row, cell int) {
 // view draws the lines around the cursor into width and height. Marks show that a line continues to the left or right.
 func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	cursorLine, column := e.place()
-	all := strings.Split(string(e.text), "\n")
+	all := strings.Split(e.String(), "\n")
 	height = max(1, min(height, len(all)))
 	e.top = max(0, min(e.top, len(all)-height))
 	e.top = min(max(e.top, cursorLine-height+1), cursorLine)
 	lines := make([]string, 0, height)
-	for i := e.top; i < e.top+height; i++ {
-		if e.all {
-			lines = append(lines, theme.Paint(pane.Inverse, theme.Cut(render.Safe(all[i])+" ", width)))
-			continue
+	for i, line := range all[e.top : e.top+height] {
+		switch {
+		case e.all:
+			lines = append(lines, theme.Paint(pane.Inverse, theme.Cut(render.Safe(line)+" ", width)))
+		case e.top+i == cursorLine:
+			lines = append(lines, e.cursorLine(theme, []rune(line), column, width))
+		default:
+			lines = append(lines, theme.Cut(render.Safe(line), width))
 		}
-		if i == cursorLine {
-			lines = append(lines, e.cursorLine(theme, []rune(all[i]), column, width))
-			continue
-		}
-		lines = append(lines, theme.Cut(render.Safe(all[i]), width))
 	}
 	return lines
 }
 
 // cursorLine draws the line with the cursor, scrolled so that the cursor is visible.
 func (e *editor) cursorLine(theme *pane.Theme, line []rune, column, width int) string {
-	e.left = min(e.left, column)
-	room := max(1, width-2) // a mark on each side
-	for used := cellsBetween(line, e.left, column+1); used > room && e.left < column; e.left++ {
-		used -= cellsOf(line[e.left])
+	line = append(line, ' ') // where the cursor is at the end
+	least, room := column, width-2-cellsOf(line[column])
+	for least > 0 && room >= cellsOf(line[least-1]) {
+		least--
+		room -= cellsOf(line[least])
 	}
+	e.left = max(least, min(e.left, column))
+	more := theme.Paint(pane.Dim, theme.Glyphs.More)
 	var out strings.Builder
 	used := 0
 	if e.left > 0 {
-		out.WriteString(theme.Paint(pane.Dim, theme.Glyphs.More))
+		out.WriteString(more)
 		used = 1
 	}
-	for i := e.left; i <= len(line); i++ {
-		cell := " "
-		if i < len(line) {
-			cell = safeRune(line[i])
+	for i, char := range line[e.left:] {
+		i += e.left
+		used += cellsOf(char)
+		switch {
+		case used > width-1 && i < len(line)-1:
+			out.WriteString(more)
+			return out.String()
+		case i == column:
+			out.WriteString(theme.Paint(pane.Inverse, safeRune(char)))
+		case i < len(line)-1:
+			out.WriteString(safeRune(char))
 		}
-		wide := ansi.StringWidth(cell)
-		if used+wide > width-1 && i < len(line) {
-			out.WriteString(theme.Paint(pane.Dim, theme.Glyphs.More))
-			break
-		}
-		if i == column {
-			cell = theme.Paint(pane.Inverse, cell)
-		} else if i == len(line) {
-			cell = ""
-		}
-		out.WriteString(cell)
-		used += wide
 	}
 	return out.String()
 }
 
-// cellsBetween counts the cells of line[from:to]; the place after the end is one.
-func cellsBetween(line []rune, from, to int) int {
-	cells := 0
-	for i := from; i < to; i++ {
-		if i < len(line) {
-			cells += cellsOf(line[i])
-		} else {
-			cells++
-		}
-	}
-	return cells
-}
-
-func cellsOf(char rune) int {
-	if char >= ' ' && char < 0x7f {
-		return 1
-	}
-	return ansi.StringWidth(safeRune(char))
-}
+func cellsOf(char rune) int { return ansi.StringWidth(safeRune(char)) }
 
 // safeRune shows one character; most need no check.
 func safeRune(char rune) string {

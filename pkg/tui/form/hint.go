@@ -86,41 +86,36 @@ func joined[T any](all []T, most int, more string, label func(T) string) string 
 // bounds returns the limits of numbers, texts and rows.
 func bounds(s *jsonschema.Shape) []string {
 	limits := s.Limits()
+	var list []string
+	add := func(before string, limit *jsonschema.Node) {
+		if limit != nil {
+			list = append(list, before+shown(limit))
+		}
+	}
 	switch s.Kind {
 	case jsonschema.ShapeNumber:
-		list := between(limits.Minimum, limits.Maximum, "")
-		if limits.Above != nil {
-			list = append(list, "above "+shown(limits.Above))
-		}
-		if limits.Below != nil {
-			list = append(list, "below "+shown(limits.Below))
-		}
-		if limits.Step != nil {
-			list = append(list, "in steps of "+shown(limits.Step))
-		}
-		return list
+		list = between(limits.Minimum, limits.Maximum, "")
+		add("above ", limits.Above)
+		add("below ", limits.Below)
+		add("in steps of ", limits.Step)
 	case jsonschema.ShapeText:
-		list := between(limits.Shortest, limits.Longest, "character")
+		list = between(limits.Shortest, limits.Longest, " character")
 		if limits.Pattern != nil {
 			list = append(list, "matches "+safe(limits.Pattern.Text(), maxHinted))
 		}
-		return list
 	case jsonschema.ShapeArray:
-		return between(limits.Fewest, limits.Most, "row")
+		list = between(limits.Fewest, limits.Most, " row")
 	}
-	return nil
+	return list
 }
 
-// between returns a range of what noun names, whose plural ends in s; empty for a range of numbers.
+// between returns a range of what noun names, whose plural ends in s; noun is empty for a range of numbers.
 func between(low, high *jsonschema.Node, noun string) []string {
 	unit := func(n *jsonschema.Node) string {
-		switch {
-		case noun == "":
-			return shown(n)
-		case shown(n) == "1":
-			return "1 " + noun
+		if noun == "" || shown(n) == "1" {
+			return shown(n) + noun
 		}
-		return shown(n) + " " + noun + "s"
+		return shown(n) + noun + "s"
 	}
 	switch {
 	case low != nil && high != nil && shown(low) == shown(high):
