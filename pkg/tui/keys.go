@@ -100,7 +100,7 @@ func (m *model) hints() []pane.Binding {
 		return nil // the dialog over the panes has its own
 	}
 	keys := []string{
-		"?", "R", "a", "enter", "letters", "ctrl+r", "x", "esc", "ctrl+k", "]", "f2", "r", "D", "y", "z", "q",
+		"?", "R", "a", "enter", "letters", "ctrl+r", "x", "esc", "left", "ctrl+k", "]", "f2", "r", "D", "y", "z", "q",
 	}
 	skip := func(key string, holds bool) {
 		if !holds {
@@ -111,6 +111,8 @@ func (m *model) hints() []pane.Binding {
 	skip("R", s != nil && s.down())
 	skip("a", len(m.servers.list) == 0)
 	skip("esc", m.focus != areaTree)
+	left := pane.Find(m.focused().Bindings(), "left")
+	skip("left", left != nil && left.Short != "") // out of a group
 	if m.focused().Editing() {
 		keys[0] = "f1"
 	}

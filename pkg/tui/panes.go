@@ -90,18 +90,20 @@ func (p *panes) backTo() area {
 	return areaPage
 }
 
-// backKey returns the key that leaves a pane.
+// backKey returns the key that leaves a pane, also while letters are text if the pane does not use it to end that.
 func (p *panes) backKey() pane.Binding {
 	help := "back to the tools"
 	if p.backTo() == areaPage {
 		help = "back to the " + p.page.item.kind.String()
 	}
 	off := pane.Off(p.focus == areaTree, "there is nothing to leave; q quits")
-	return pane.Binding{Keys: []string{"esc"}, Help: help, Off: off, Do: pane.Do(func() {
+	back := pane.Do(func() {
 		if p.setFocus(p.backTo()); p.focus == areaPage {
 			p.page.form.StopTyping()
 		}
-	})}
+	})
+	leaves := pane.Find(p.focused().Bindings(), "esc") == nil
+	return pane.Binding{Keys: []string{"esc"}, Help: help, Off: off, Do: back, Typing: leaves}
 }
 
 // focusKeys returns the keys that go to panes.

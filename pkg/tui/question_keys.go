@@ -65,7 +65,8 @@ func (qs *questions) updateKey(q *question, key tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	answers := qs.answers(q)
-	if binding := pane.Find(answers, name); binding != nil && !(name == "esc" && q.editing()) {
+	stopsTyping := name == "esc" && q.editing() && pane.Find(q.form.Bindings(), name) != nil
+	if binding := pane.Find(answers, name); binding != nil && !stopsTyping {
 		return q.do(binding)
 	}
 	if binding := pane.Find(qs.moreKeys(q), name); binding != nil {

@@ -85,6 +85,25 @@ func TestWordsOnAChoice(t *testing.T) {
 	}
 }
 
+// Groups in a form can be left in both directions: left leads to the group around, esc to the tools. In the tools, esc
+// says that there is nothing to leave.
+func TestWaysOutOfGroups(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"nest","inputSchema":{"type":"object","properties":{
+		"a":{"type":"object","properties":{"b":{"type":"object","properties":{"c":{"type":"string"}}}}}}}}`, says("")))
+	d.press("down", "enter", "text:quit", "enter", "down", "enter")
+	d.shows("a.b: object", "enter close", "esc back")
+	d.press("down", "esc")
+	d.shows("a.b.c: text", "left out")
+	d.press("left")
+	d.shows("a.b: object")
+	d.press("esc")
+	if d.m.focus != areaTree {
+		t.Errorf("esc stays in the form:\n%s", d.frame())
+	}
+	d.press("esc")
+	d.shows("there is nothing to leave; q quits")
+}
+
 // A call is cancelled by one key, and says so; the interface goes on.
 func TestCancel(t *testing.T) {
 	begun := make(chan bool, 1)

@@ -664,3 +664,35 @@ func TestEditingJSON(t *testing.T) {
 		t.Errorf("back in the fields: %s", got)
 	}
 }
+
+// In a nested form, enter opens a group, left leads out of it one group at a time, and letters that mean nothing keep
+// nobody from leaving with esc.
+func TestPathsInNestedForms(t *testing.T) {
+	f := newForm(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"object","properties":{
+		"c":{"type":"string"},"l":{"type":"array","items":{"type":"string"}}}}}},"v":{"oneOf":[{"type":"object",
+		"properties":{"x":{"type":"string"}}},{"type":"string"}]}}}`)
+	at := func(want string) {
+		t.Helper()
+		if got := f.cursor.field.path(); got != want {
+			t.Errorf("the cursor is at %q, want %q", got, want)
+		}
+	}
+	if !f.Editing() || pane.Find(f.Bindings(), "esc") != nil || pane.Find(f.Bindings(), "letters") != nil {
+		t.Error("letters are commands on an object, or esc does not leave the form")
+	}
+	press(f, "enter", "down", "enter", "down", "x")
+	at("a.b.c")
+	press(f, "esc", "left")
+	at("a.b")
+	press(f, "left") // closes it
+	at("a.b")
+	press(f, "left")
+	at("a")
+	press(f, "left", "left")
+	at("a")
+	if off := pane.Find(f.Bindings(), "left").Off; off != "no group is around it" || arguments(f) != `{"a":{"b":{"c":"x"}}}` {
+		t.Errorf("outside all groups left is off because %q; %s", off, arguments(f))
+	}
+	press(f, "down", "right", "down", "esc", "left")
+	at("v")
+}

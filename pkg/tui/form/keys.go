@@ -77,32 +77,38 @@ func (f *Form) valueBindings() []pane.Binding {
 	}
 	help, activate := f.enter()
 	list := []pane.Binding{bindUnless(f.cursor.noRows(), help, activate, "enter")}
-	if !f.cursor.add && (at.group() || at.switches()) {
-		right, left := "next value", "previous value"
-		if at.holdsFields() {
-			right, left = "open", "close"
-			if at.raw == nil || at.null() {
-				help, activate = "set it, empty", f.change(func() { at.enter(); at.begin() })
-			}
+	noGroup := pane.Off(f.cursor.around() == nil, "no group is around it")
+	around := bindUnless(noGroup, "to the group around it", f.leaveGroup, "left")
+	around.Short = "out"
+	switch {
+	case f.cursor.add || !at.group() && !at.switches():
+		list = append(list, around)
+	case at.holdsFields():
+		if at.raw == nil || at.null() {
+			help, activate = "set it, empty", f.change(func() { at.enter(); at.begin() })
 		}
-		list = append(list, bind(help, activate, "space"),
-			bind(right, func() { f.sideways(1) }, "right"), bind(left, func() { f.sideways(-1) }, "left"))
+		if at.open && !at.null() {
+			around = bind("close", func() { f.sideways(-1) }, "left")
+		}
+		list = append(list, bind(help, activate, "space"), bind("open", func() { f.sideways(1) }, "right"), around)
+	default:
+		list = append(list, bind(help, activate, "space"), bind("next value", func() { f.sideways(1) }, "right"),
+			bind("previous value", func() { f.sideways(-1) }, "left"))
 	}
-	if f.letters() {
-		// No key is called "letters": they are taken by letter, and only explained here.
-		list = append(list, bind(f.lettersHelp(), func() {}, "letters"), stop)
+	// No key is called "letters": they are taken by letter, and only explained here. In an object they do nothing.
+	switch letters := f.letters(); {
+	case letters && (f.cursor.add || at.takesRows()):
+		list = append(list, bind("add a row and type", func() {}, "letters"), stop)
+	case letters && at.switches():
+		list = append(list, bind("choose a value by its first letters", func() {}, "letters"), stop)
 	}
 	return list
 }
 
-func (f *Form) lettersHelp() string {
-	switch {
-	case f.cursor.add || f.cursor.field.takesRows():
-		return "add a row and type"
-	case f.cursor.field.switches():
-		return "choose a value by its first letters"
-	}
-	return "nothing here"
+// leaveGroup moves to the group around the row under the cursor.
+func (f *entry) leaveGroup() {
+	f.cursor = row{field: f.cursor.around()}
+	f.to(f.place())
 }
 
 // enter returns what enter does while no text is typed.

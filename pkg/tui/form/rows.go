@@ -47,6 +47,18 @@ func (r row) noRows() string {
 	return ""
 }
 
+// around returns the group that the row is in, nil if it is not in one.
+func (r row) around() *field {
+	around := r.field
+	if !r.add {
+		around = around.parent
+	}
+	if around == nil || around.parent == nil {
+		return nil
+	}
+	return around
+}
+
 // container returns the field to which a row is added at the cursor: the innermost array or object
 // that takes rows, or nil. child is its child that holds the cursor.
 func (r row) container() (around, child *field) {

@@ -72,14 +72,23 @@ func apart(line string) string {
 // UnderCursor draws the row under the cursor of a pane with or without the focus. With the focus it loses its colours,
 // which would be unreadable there.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
-	code := t.codes[Tinted]
 	switch {
 	case focus:
-		code, row = t.codes[Selected], t.under.Replace(t.Fit(row, width))
+		return t.bar(t.under, t.Fit(row, width))
 	case t.Fine:
 		row = t.Fit(row, width)
 	}
-	return code.open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+code.open) + code.end
+	return t.upon(t.codes[Tinted], row)
+}
+
+// bar draws a line as a bar in the accent colour, on which flat removes what would be unreadable.
+func (t *Theme) bar(flat *strings.Replacer, line string) string {
+	return t.upon(t.codes[Selected], flat.Replace(line))
+}
+
+// upon draws a line on a background that goes on after styles in it.
+func (t *Theme) upon(under code, line string) string {
+	return under.open + strings.ReplaceAll(line, ansi.ResetStyle, ansi.ResetStyle+under.open) + under.end
 }
 
 // Block makes lines fill a rectangle exactly: each line is fitted to the width, and the list is cut or

@@ -3,8 +3,6 @@ package pane
 import (
 	"fmt"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Frame is the border of a pane or a dialog.
@@ -37,9 +35,9 @@ func (t *Theme) Framed(f Frame, block string, width, height int) string {
 	title := t.Cut(f.Title, width-AroundTitle)
 	line := strings.Repeat(glyphs.Horizontal, max(0, width-AroundTitle-t.Width(title)+1))
 	switch {
-	case f.Filled: // styles in the title may be invisible on the bar
-		bar := t.Fit(" "+ansi.Strip(title), width-2)
-		rows = append(rows, t.Paint(f.Role, corners[0])+t.Paint(Selected, bar)+t.Paint(f.Role, corners[1]))
+	case f.Filled:
+		bar := t.bar(t.titled, t.Fit(" "+title, width-2))
+		rows = append(rows, t.Paint(f.Role, corners[0])+bar+t.Paint(f.Role, corners[1]))
 	default:
 		rows = append(rows, t.Paint(f.Role, corners[0]+glyphs.Horizontal)+title+" "+t.Paint(f.Role, line+corners[1]))
 	}

@@ -72,3 +72,20 @@ func TestScrollBar(t *testing.T) {
 		})
 	}
 }
+
+// A failure stands out in the title of the pane with the focus, on every terminal; other colours would be unreadable
+// there.
+func TestFailureInTheFilledTitle(t *testing.T) {
+	fixed := NewTheme(true, true, false)
+	fixed.FixColors(true)
+	for name, theme := range map[string]*Theme{
+		"fixed": fixed, "16 colours": NewTheme(true, false, false), "plain": NewTheme(false, true, false),
+	} {
+		title := theme.Paint(Good, "ok") + " " + theme.Paint(Bad, "failed")
+		top := theme.Framed(Frame{Title: title, Filled: true}, "", 20, 1)
+		good := name != "plain" && strings.Contains(top, theme.Paint(Good, "ok"))
+		if good || !strings.Contains(top, theme.Paint(Alarm, "failed")) {
+			t.Errorf("%s: it is %q", name, top)
+		}
+	}
+}

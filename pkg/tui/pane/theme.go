@@ -19,6 +19,7 @@ const (
 	Warn          // warnings, and what is slow
 	Bad           // failures
 	Selected      // the row under the cursor and the title of the pane with focus
+	Alarm         // failures in the title of the pane with focus
 	Tinted        // the row under the cursor in another pane
 	Inverse       // a text cursor, a chosen button, the match that was found last
 	Found         // matches of a pattern
@@ -38,6 +39,7 @@ type Theme struct {
 
 	ascii   bool
 	under   *strings.Replacer // removes colours that would be unreadable under the cursor
+	titled  *strings.Replacer // the same in the title of the pane with focus, but for failures
 	codes   map[Role]code
 	version int // counts changes
 }
@@ -127,7 +129,7 @@ func (t *Theme) setStyles(styles map[Role]lipgloss.Style) {
 	for role, style := range styles {
 		t.codes[role] = codeOf(style)
 		switch {
-		case role == Selected || role == Tinted:
+		case role == Selected || role == Tinted || role == Alarm:
 		case role == Inverse && styles[Selected].GetReverse():
 			flat = append(flat, t.codes[role].open, unreversed)
 		case style.GetFaint():
@@ -137,6 +139,7 @@ func (t *Theme) setStyles(styles map[Role]lipgloss.Style) {
 		}
 	}
 	t.under = strings.NewReplacer(flat...)
+	t.titled = strings.NewReplacer(append([]string{t.codes[Bad].open, t.codes[Alarm].open}, flat...)...)
 }
 
 // Paint styles text of one line for a role. Tabs become spaces, because their width varies.
@@ -192,6 +195,7 @@ func plainStyles() map[Role]lipgloss.Style {
 		Dim: style.Faint(true), Behind: style.Faint(true),
 		Strong: bold, Accent: bold, Bad: bold, Found: bold.Underline(true),
 		Selected: style.Reverse(true), Tinted: style.Underline(true), Inverse: style.Reverse(true),
+		Alarm: style.Reverse(true).Bold(true),
 	}
 }
 
@@ -208,6 +212,7 @@ func coloredStyles(p palette) map[Role]lipgloss.Style {
 	styles[Bad] = ink(p.bad).Bold(true)
 	styles[Found] = ink(p.accent).Bold(true).Underline(true)
 	styles[Selected] = ink(p.onBar).Background(lipgloss.Color(p.bar))
+	styles[Alarm] = ink(p.onBar).Background(lipgloss.Color(p.bad)).Bold(true)
 	if p.dim != "" {
 		styles[Dim], styles[Behind] = ink(p.dim), ink(p.dim).Faint(true)
 		styles[Tinted] = ink(p.onTint).Background(lipgloss.Color(p.tint))
