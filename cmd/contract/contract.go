@@ -78,6 +78,9 @@ func (o *reportFlags) print(out *streams.Streams, all []contract.Difference) err
 
 // take opens servers and takes a snapshot of each. All must answer. versions adds the servers' own names and versions.
 func take(ctx context.Context, b *toolset.Set, names []string, versions bool) (contract.Set, error) {
+	for _, server := range b.Config().Servers {
+		server.Guards = nil // a snapshot has all tools
+	}
 	bounded, done := b.Bounded(ctx, exec.TimeoutError{Tool: "snapshot", Request: true})
 	defer done()
 	opened, err := b.OpenForTools(bounded, "snapshot", toolset.Filter{Servers: names})

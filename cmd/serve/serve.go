@@ -111,6 +111,13 @@ func Run(ctx context.Context, o Options) error {
 	case len(tools) == 0:
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
+	listed := make(map[string]bool)
+	for _, tool := range append(tools, box.Registry.Denied()...) {
+		listed[tool.Plain] = true
+	}
+	for _, warning := range o.guards.Build().Removed("", listed) {
+		o.Out.Log.Warn(warning)
+	}
 	served := serve.New(ctx, build.Version(), box.Executor, tools)
 	limit := cmp.Or(box.Config().Defaults.MaxMessage, wire.DefaultMaxMessage)
 	run := func() error {

@@ -31,11 +31,11 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/history":   {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":      {"pkg/cause", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		// the published JSON Schema, embedded
-		"pkg/config":  {"pkg/cmdline", "pkg/fault", "pkg/guard", "pkg/jsonschema", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
+		"pkg/config":  {"pkg/cmdline", "pkg/contract", "pkg/fault", "pkg/guard", "pkg/jsonschema", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
 		"pkg/trust":   {"pkg/state"},
 		"pkg/catalog": {"pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/keyring": {"pkg/state"},
-		"pkg/guard":   {"pkg/fault"},
+		"pkg/guard":   {"pkg/contract", "pkg/fault", "pkg/words"},
 		"pkg/mask":    {"pkg/rawjson"},
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
@@ -71,7 +71,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/servers/serverstest":         {"pkg/servers/fake", "pkg/config", "pkg/exec"},
 		"pkg/servers/diagnose":            {"pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/servers/http":                {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/state", "pkg/words"},
-		"pkg/servers/proxy":               {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/guard", "pkg/rawjson"},
+		"pkg/servers/proxy":               {"pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/guard", "pkg/rawjson"},
 		"pkg/servers/stdio":               {"pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/procs", "pkg/state", "pkg/words"},
 		"pkg/servers/rpc":                 {"pkg/servers/wire", "pkg/exec", "pkg/rawjson"},
 		"pkg/servers/wire":                {"pkg/exec", "pkg/rawjson"},

@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/pkg/config"
+	"toolx/pkg/contract"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/guard"
 	"toolx/pkg/servers"
@@ -21,6 +24,7 @@ import (
 type Guards struct {
 	Allow, Deny []string
 	ReadOnly    bool
+	Pin         []string // paths of snapshots
 	Confirm     string
 	Yes         bool // answer every question with yes
 }
@@ -30,6 +34,7 @@ func (o *Guards) Declare(flags *pflag.FlagSet) {
 	cli.TextsVar(flags, &o.Allow, "allow", "use only tools whose names match `GLOB` (repeatable)")
 	cli.TextsVar(flags, &o.Deny, "deny", "do not use tools whose names match `GLOB` (repeatable)")
 	flags.BoolVar(&o.ReadOnly, "read-only", false, "use only tools with readOnlyHint")
+	cli.TextsVar(flags, &o.Pin, "pin", "use only tools that have not changed since the snapshot in `DIR` (repeatable)")
 }
 
 // DeclareConfirm declares the flag for questions before calls.
@@ -47,6 +52,12 @@ func (o *Guards) Check() error {
 			}
 		}
 	}
+	for _, path := range o.Pin {
+		if _, err := contract.Read(path); err != nil {
+			return fault.Usage("--pin: "+err.Error(), exec.PasteLine("toolx", "snapshot", "--out", cmp.Or(path, "DIR"))+
+				" writes a snapshot")
+		}
+	}
 	return cli.OneOf("--confirm", o.Confirm, append([]string{""}, guard.Values()...)...)
 }
 
@@ -58,6 +69,10 @@ func (o *Guards) Build() guard.Guards {
 			"allow": "--allow", "deny": "--deny", "readOnly": "--read-only", "confirm": "--confirm",
 		},
 	}}
+	for _, path := range o.Pin {
+		pin := guard.Guard{Pin: &contract.Pin{Path: path}, Where: map[string]string{"pin": "--pin"}}
+		own = append(own, pin)
+	}
 	if len(o.Allow) > 0 && !slices.Contains(o.Allow, "*") {
 		own[0].Allow = o.Allow
 	}
@@ -91,6 +106,25 @@ func (b *Set) ConfirmCall(yes bool) func(context.Context, *guard.AskError, json.
 			return ask
 		}
 		return err
+	}
+}
+
+// close closes the servers. First it warns about pinned tools that they do not list. It does so at the end, because
+// servers may list more tools some time after their start.
+func (b *Set) close(ctx context.Context) {
+	defer b.Pool.Close(ctx)
+	for _, server := range b.Config().Servers {
+		session := b.Pool.Session(server.Name)
+		if session == nil {
+			continue
+		}
+		listed := make(map[string]bool)
+		for _, tool := range session.Tools() {
+			listed[tool.Plain] = true
+		}
+		for _, text := range server.Guards.Removed(server.Name, listed) {
+			b.Out.WarnOnce(text)
+		}
 	}
 }
 

@@ -190,7 +190,7 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	})
 	a.pool.Store(box.Pool)
 	box.Registry.ReachedBy(events.launchWords...)
-	a.OnClose(func(ctx context.Context) { kept.keep(ctx, box.Pool.Close) })
+	a.OnClose(func(ctx context.Context) { kept.keep(ctx, box.close) })
 	if box.Chosen {
 		box.Registry.Prefer(box.Pool.Names()...)
 	}

@@ -89,6 +89,9 @@ func (b *Set) addLocal(options Options, roots, flags []string) {
 	for _, entry := range b.Config().Tools {
 		tools = append(tools, builtin.FromConfig(entry, services))
 	}
+	if !options.ConfigOnly { // else these are the tools that toolx serves
+		options.Guards.Pin = nil
+	}
 	for _, tool := range tools {
 		tool.Flags, tool.Guards = flags, options.Guards.Build()
 	}

@@ -154,6 +154,7 @@ func (x *exporter) guards() {
 		list("allow", one.Allow != nil, one.Allow)
 		list("deny", len(one.Deny) > 0, one.Deny)
 		x.putOrLose(one.ReadOnly, "readOnly", nil)
+		x.putOrLose(one.Pin != nil, "pin", nil)
 		x.putOrLose(one.Confirm != "", "confirm", nil)
 	}
 }

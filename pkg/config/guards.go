@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/guard"
 )
 
@@ -30,6 +31,11 @@ func guardFields() []field[Server] {
 		{"readOnly", nil, func(_ *decoder, v value, s *Server) {
 			if v.bool() {
 				s.guard().ReadOnly = true
+			}
+		}},
+		{"pin", nil, func(d *decoder, v value, s *Server) {
+			if path := v.string(); path != "" {
+				s.guard().Pin = &contract.Pin{Path: absolute(path, d.dir)}
 			}
 		}},
 		{"confirm", nil, func(_ *decoder, v value, s *Server) {

@@ -20,6 +20,7 @@ func TestGuards(t *testing.T) {
     confirm: always
   b: {command: x, readOnly: false, deny: []}
   c: {command: x, allow: ["*"]}
+  d: {command: x, pin: snaps}
 `)
 	want := guard.Guards{{
 		Allow: []string{"read_*", "list"}, Deny: []string{"read_secrets"}, ReadOnly: true, Confirm: guard.Always,
@@ -30,7 +31,15 @@ func TestGuards(t *testing.T) {
 	if got := config.Servers[0].Guards; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	for _, server := range config.Servers[1:] {
+	pins := config.Servers[3].Guards
+	if pin := pins[0].Pin; !filepath.IsAbs(pin.Path) ||
+		filepath.Base(pin.Path) != "snaps" || pins[0].Where["pin"] != "c.yaml:11:24" {
+		t.Errorf("pin: %+v", pins[0])
+	}
+	if refused := pins.Refuse(guard.Tool{Server: "d", Plain: "x"}); refused == nil || refused.Key != "pin" {
+		t.Errorf("with a snapshot that does not exist: %v", refused)
+	}
+	for _, server := range config.Servers[1:3] {
 		if server.Guards.Says() {
 			t.Errorf("%s: %+v", server.Name, server.Guards)
 		}
@@ -38,6 +47,7 @@ func TestGuards(t *testing.T) {
 	// What cannot be understood lets nothing through: the entry is broken.
 	for _, wrong := range []string{
 		"deny: write_*", "deny: ['w[']", "allow: ['']", "readOnly: yes", "confirm: maybe", "allow: 1", "confirm: said",
+		"pin: ''", "pin: 1",
 	} {
 		dir := write(t, map[string]string{"c.yaml": "servers:\n  a: {command: x, " + wrong + "}\n"})
 		config, err := Load(optionsIn(dir, "c.yaml"))

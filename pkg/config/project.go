@@ -323,8 +323,8 @@ func (s *Server) otherKeys() []member {
 		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "exclusive",
 			"disabled", "protocol":
 			return true
-		case "allow", "deny", "readOnly", "confirm", "tools", "includeTools", "enabledTools", "enabled_tools",
-			"excludeTools", "disabledTools", "disabled_tools": // they only narrow
+		case "allow", "deny", "readOnly", "pin", "confirm", "tools", "includeTools", "enabledTools",
+			"enabled_tools", "excludeTools", "disabledTools", "disabled_tools": // they only narrow
 			return true
 		}
 		return m.key == "inheritEnv" && s.narrowsEnv()

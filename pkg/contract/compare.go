@@ -200,7 +200,7 @@ func (c *comparison) definitions(before, after json.RawMessage) {
 			c.schemas(place, member, jsonschema.Written)
 		case c.kind == Tool && member.name == "outputSchema":
 			c.output(place, member)
-		case c.kind == Tool && member.name == "annotations":
+		case c.kind == Tool && member.name == "annotations" && isObject(member.before) && isObject(member.after):
 			for _, hint := range merged(member.before, member.after) {
 				c.value(place+rawjson.Pointer(hint.name), hint.name, effectOfHint(hint), hint.before, hint.after)
 			}
@@ -220,6 +220,9 @@ func (c *comparison) definitions(before, after json.RawMessage) {
 		}
 	}
 }
+
+// isObject reports whether a value is an object, or missing.
+func isObject(value json.RawMessage) bool { return value == nil || opens(value, '{') }
 
 // describes reports whether a member is text about a definition.
 func describes(member string) bool { return member == "title" || member == "description" }

@@ -132,6 +132,29 @@ type DeniedError struct {
 // Unwrap returns the guard's error.
 func (e *DeniedError) Unwrap() error { return e.RefusedError }
 
+// Hint returns what to change, or the command that adds the tool to the snapshot that it does not match.
+func (e *DeniedError) Hint() string {
+	if e.Snapshot == "" {
+		return e.RefusedError.Hint()
+	}
+	tool, words := e.Tool, []string{"toolx", "snapshot"}
+	launch, onCommandLine := tool.Launch, len(tool.Launch) > 0 || tool.Address != ""
+	flags := tool.Flags
+	switch {
+	case tool.Server == "": // of toolx serve
+		launch, flags, onCommandLine = append([]string{"toolx", "serve"}, flags...), nil, true
+	case !onCommandLine:
+		words = append(words, tool.Server)
+	}
+	purpose := " adds it"
+	if e.SnapshotName == tool.Server || e.SnapshotName != "" && onCommandLine {
+		words, purpose = append(words, "--check", e.Snapshot, "--update"), " accepts it"
+	} else {
+		words = append(words, "--out", e.Snapshot)
+	}
+	return PasteLine(append(words, LaunchWords(flags, tool.Address, launch)...)...) + purpose
+}
+
 // InvalidArgumentsError reports that a call's arguments do not fit the tool's schema. The tool was not run.
 type InvalidArgumentsError struct {
 	Tool     *Tool

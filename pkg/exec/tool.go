@@ -81,6 +81,9 @@ type Tool struct {
 	Broken error
 
 	input, output parsedSchema
+
+	judge  sync.Once // for denied, since comparing a definition with a snapshot takes time
+	denied *DeniedError
 }
 
 // parsedSchema is a schema that is parsed when first used.
@@ -214,15 +217,18 @@ func (t *Tool) guarded() guard.Tool {
 	return guard.Tool{
 		Server: t.Server, Plain: t.Plain,
 		ReadOnly: t.Annotations.ReadOnlyHint, Destructive: t.Annotations.DestructiveHint,
+		Definition: t.Definition,
 	}
 }
 
 // Denied returns why the tool may not be used, nil if it may.
 func (t *Tool) Denied() *DeniedError {
-	if refused := t.Guards.Refuse(t.guarded()); refused != nil {
-		return &DeniedError{refused, t}
-	}
-	return nil
+	t.judge.Do(func() {
+		if refused := t.Guards.Refuse(t.guarded()); refused != nil {
+			t.denied = &DeniedError{refused, t}
+		}
+	})
+	return t.denied
 }
 
 // Asks returns why a call of the tool needs confirmation, nil if it does not. unsaid applies if no guard decides.

@@ -4,12 +4,15 @@ package guard
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // Confirm says which tools need confirmation.
@@ -40,7 +43,9 @@ type Guard struct {
 	Deny []string
 	// ReadOnly allows only tools with readOnlyHint.
 	ReadOnly bool
-	Confirm  Confirm
+	// Pin allows only tools that have not changed since a snapshot; nil allows any.
+	Pin     *contract.Pin
+	Confirm Confirm
 	// Where maps each rule, by its name in a config, to its place ("deny": "toolx.yaml:6:11").
 	Where map[string]string
 }
@@ -51,15 +56,58 @@ type Guards []Guard
 // Says reports whether there is any rule.
 func (g Guards) Says() bool {
 	return slices.ContainsFunc(g, func(one Guard) bool {
-		return one.Allow != nil || len(one.Deny) > 0 || one.ReadOnly || one.Confirm != ""
+		return one.Allow != nil || len(one.Deny) > 0 || one.ReadOnly || one.Pin != nil || one.Confirm != ""
 	})
 }
+
+// Pinned reports whether tools must match a snapshot.
+func (g Guards) Pinned() bool {
+	return slices.ContainsFunc(g, func(one Guard) bool { return one.Pin != nil })
+}
+
+// Reread reads the snapshots again, for a new list of a server's tools. It returns a warning for each that cannot be
+// read.
+func (g Guards) Reread(server string) (warnings []string) {
+	for _, one := range g {
+		if one.Pin == nil {
+			continue
+		}
+		if err := one.Pin.Reread(server); err != nil {
+			warnings = append(warnings, fmt.Sprintf("server %q: all tools are denied, because they %s: %v%s",
+				server, incomparable, err, place(one.Where["pin"])))
+		}
+	}
+	return warnings
+}
+
+// Removed returns a warning for each snapshot with tools that a server does not list; server is empty for the config's
+// own tools.
+func (g Guards) Removed(server string, listed map[string]bool) (warnings []string) {
+	subject := "the config"
+	if server != "" {
+		subject = fmt.Sprintf("server %q", server)
+	}
+	for _, one := range g {
+		if one.Pin == nil {
+			continue
+		}
+		if names := one.Pin.Removed(server, listed); len(names) > 0 {
+			shown := words.FirstTexts(names, "tools", func(name string) string { return name })
+			warnings = append(warnings, fmt.Sprintf("%s does not have tools of the snapshot in %s: %s",
+				subject, one.Pin.Path, strings.Join(shown, ", ")))
+		}
+	}
+	return warnings
+}
+
+const incomparable = "cannot be compared with the snapshot"
 
 // Tool is what rules depend on.
 type Tool struct {
 	Server, Plain string // Server is empty for a tool of toolx's own
 	// ReadOnly and Destructive are the hints of the tool, nil if it has none.
 	ReadOnly, Destructive *bool
+	Definition            json.RawMessage
 }
 
 // name returns the tool's full name.
@@ -113,11 +161,36 @@ func (g Guards) Refuse(tool Tool) *RefusedError {
 		case one.ReadOnly && !says(tool.ReadOnly):
 			key, why = "readOnly", "it has no readOnlyHint, and readOnly is set"
 		default:
+			if refused := one.refuseChanged(tool); refused != nil {
+				return refused
+			}
 			continue
 		}
 		return &RefusedError{Tool: tool.name(), Why: why, Key: key, Where: one.Where[key]}
 	}
 	return nil
+}
+
+// refuseChanged returns why a tool does not match the snapshot, nil if it does or if there is none.
+func (g Guard) refuseChanged(tool Tool) *RefusedError {
+	if g.Pin == nil {
+		return nil
+	}
+	refused := &RefusedError{Tool: tool.name(), Key: "pin", Where: g.Where["pin"], Snapshot: g.Pin.Path}
+	changes, err := g.Pin.Compare(tool.Server, tool.Plain, tool.Definition)
+	refused.SnapshotName, _, _ = g.Pin.Tools(tool.Server)
+	switch {
+	case err != nil:
+		refused.Why = "it " + incomparable + ": " + err.Error()
+	case len(changes) == 0:
+		return nil
+	case changes[0].Added():
+		refused.Why = "it is not in the snapshot in " + g.Pin.Path
+	default:
+		refused.Why = "its definition differs from the snapshot in " + g.Pin.Path
+		refused.Changes = words.FirstTexts(changes, "changes", contract.Change.String)
+	}
+	return refused
 }
 
 // Asks returns why each call of a tool needs confirmation, nil if it does not. unsaid applies if no guard has a rule.
@@ -176,8 +249,12 @@ func place(where string) string {
 type RefusedError struct {
 	Tool string
 	Why  string
-	// Key is the rule (allow, deny or readOnly), and Where its place: in a file, or a flag.
+	// Key is the rule (allow, deny, readOnly or pin), and Where its place: in a file, or a flag.
 	Key, Where string
+	// Snapshot is the path of the snapshot that the tool does not match, and SnapshotName the name of its server there,
+	// which is empty if there is none. Changes are those of the definition.
+	Snapshot, SnapshotName string
+	Changes                []string
 }
 
 func (e *RefusedError) Error() string {
@@ -186,6 +263,9 @@ func (e *RefusedError) Error() string {
 
 // Kind implements the interface that fault.KindOf looks for.
 func (e *RefusedError) Kind() fault.Kind { return fault.KindUsage }
+
+// Details returns how the definition changed, one change a line.
+func (e *RefusedError) Details() []string { return e.Changes }
 
 // Hint says how to change it.
 func (e *RefusedError) Hint() string {

@@ -330,6 +330,7 @@ func rpcShapes() []shape {
 		{mode: "server-requests-burst", end: `{"jsonrpc":"2.0","id":"burst-1000","method":"ping"}` + "\n" + okCall},
 		{mode: "elicit-first", end: `,"url":"https://login.example/start?x=1","elicitationId":"e1"}]}}}` + "\n"},
 		{mode: "tools-change", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
+		{mode: "tools-swap", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
 		{mode: "tools-by-client", start: okInit + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + okList},
 		{mode: "tools-renamed", start: okInit, has: `"name":"tool29_v0"`, end: okCall},
 		{mode: "tools-after-list", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n", end: anything},

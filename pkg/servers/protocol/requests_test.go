@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/servers/serverstest"
 	"toolx/pkg/servers/wire"
 )
@@ -159,6 +162,45 @@ func TestChangedToolsAreListedAnew(t *testing.T) {
 	}
 	if _, err := s.registry.Find("fake__gone"); err == nil {
 		t.Error("the tool that has gone is still there")
+	}
+}
+
+// TestPinnedToolIsCompared proves that a tool can be called as long as its definition is that of the snapshot, and that
+// each list is compared.
+func TestPinnedToolIsCompared(t *testing.T) {
+	s := newStage(t, serverstest.Ample, "tools-swap")
+	pin := &contract.Pin{Path: filepath.Join(t.TempDir(), "good.json")}
+	s.options.Server.Guards = guard.Guards{{Pin: pin}}
+	snapshot := &contract.Snapshot{}
+	var definitions []json.RawMessage
+	for _, tool := range opened(t, "good").session.Tools() {
+		definitions = append(definitions, tool.Definition)
+	}
+	snapshot.Add(contract.Tool, contract.NewDefinitions(contract.Tool, definitions))
+	if err := (contract.Set{"another": snapshot}).WriteFile(pin.Path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	s.session.FollowTools(func(tools []*exec.Tool) { s.registry.ReplaceServer("fake", tools...) })
+	changed := make(chan ToolsChanged, 10)
+	s.options.Bus.Subscribe(func(event exec.Event) {
+		if e, ok := event.(ToolsChanged); ok {
+			changed <- e
+		}
+	})
+	if result := s.call("fake__echo", `{"message":"hi"}`); result.String() != "hi" {
+		t.Errorf("as in the snapshot: %v", result)
+	}
+	<-changed
+	result := s.call("fake__echo", `{"message":"hi"}`)
+	if details := fault.DetailsOf(result.Err); fault.KindOf(result.Err) != fault.KindUsage || len(details) != 1 ||
+		!strings.Contains(details[0], "Needs your SSH key") {
+		t.Errorf("after the change: %v, %q", result.Err, details)
+	}
+	if result := s.call("fake__add", `{"a":1,"b":2}`); !result.Success {
+		t.Errorf("another tool: %v", result.Err)
 	}
 }
 

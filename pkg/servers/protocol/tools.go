@@ -84,6 +84,9 @@ func (s *Session) recall() bool {
 
 // makeTools creates tools from a server's definitions; definitions that cannot be read are left out with a warning.
 func (s *Session) makeTools(definitions []json.RawMessage) []*exec.Tool {
+	for _, warning := range s.keeping.server.Guards.Reread(s.Name) {
+		s.notice(slog.LevelWarn, warning)
+	}
 	var tools []*exec.Tool
 	for _, definition := range definitions {
 		tool, err := DescribeTool(s.keeping.server, definition)

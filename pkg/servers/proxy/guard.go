@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,39 +11,30 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 )
 
 // proxyGuard keeps a proxy's client from tools that it may not use: it takes them out of lists, and answers calls of
 // them itself. What it does not change stays byte for byte.
 type proxyGuard struct {
-	server string
-	guards guard.Guards
+	server *config.Server
 	max    int64                // of a message of the client, in bytes
 	answer func(message []byte) // to the client
 	tell   func(text string)
 
 	mu     sync.Mutex
-	listed map[string]guard.Tool // the tools as the server has listed them
+	listed map[string]error // the tools that the server has listed, and why they may not be called; nil if they may
+	page   map[string]bool  // those on the pages of a list so far
+	told   map[string]bool  // the warnings about lists
 }
 
 // maxListed is how many of a server's tools a proxyGuard remembers.
 const maxListed = 100_000
-
-// toolOf reads what guards go by from a tool's definition.
-func (g *proxyGuard) toolOf(definition json.RawMessage) (guard.Tool, bool) {
-	tool, err := exec.NewTool(definition)
-	if err != nil {
-		return guard.Tool{}, false
-	}
-	hints := tool.Annotations
-	return guard.Tool{
-		Server: g.server, Plain: tool.Plain, ReadOnly: hints.ReadOnlyHint, Destructive: hints.DestructiveHint,
-	}, true
-}
 
 // filter returns a message of the server without the tools that may not be used.
 func (g *proxyGuard) filter(m wire.Message) json.RawMessage {
@@ -50,6 +42,9 @@ func (g *proxyGuard) filter(m wire.Message) json.RawMessage {
 		return m.Raw
 	}
 	result, fewer := edited(m.Result, "tools", g.filterTools)
+	if next := rawjson.Get(m.Result, "nextCursor"); next == nil || string(next) == "null" {
+		g.endList()
+	}
 	if !fewer {
 		return m.Raw
 	}
@@ -85,18 +80,19 @@ func (g *proxyGuard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.listed == nil {
-		g.listed = make(map[string]guard.Tool)
+	if g.page == nil {
+		g.page = make(map[string]bool)
+		for _, warning := range g.server.Guards.Reread(g.server.Name) {
+			g.tellOnce(warning)
+		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(all), func(definition json.RawMessage) bool {
-		tool, ok := g.toolOf(definition)
-		if !ok {
-			return false
+		tool, err := protocol.DescribeTool(g.server, definition)
+		if err != nil {
+			return g.server.Guards.Pinned() // some client may be able to read it
 		}
-		if _, known := g.listed[tool.Plain]; known || len(g.listed) < maxListed {
-			g.listed[tool.Plain] = tool
-		}
-		return g.guards.Refuse(tool) != nil
+		g.note(tool)
+		return tool.Denied() != nil
 	})
 	if len(kept) == len(all) {
 		return list, false
@@ -104,28 +100,82 @@ func (g *proxyGuard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
 	return rawjson.Array(kept), true
 }
 
+// note remembers a tool that the server lists. The caller holds the lock.
+func (g *proxyGuard) note(tool *exec.Tool) {
+	if g.listed == nil {
+		g.listed = make(map[string]error)
+	}
+	if _, known := g.listed[tool.Plain]; !known && len(g.listed) >= maxListed {
+		return
+	}
+	g.page[tool.Plain] = true
+	denied := tool.Denied()
+	if denied == nil {
+		g.listed[tool.Plain] = unconfirmed(tool, true)
+		return
+	}
+	g.listed[tool.Plain] = denied.RefusedError // without the definition
+	if len(denied.Changes) > 0 {
+		g.tellOnce(fmt.Sprintf("%v: %s (%s)", denied, strings.Join(denied.Changes, "; "), denied.Hint()))
+	}
+}
+
+// endList reports pinned tools that a list lacks. Without a list, it does nothing.
+func (g *proxyGuard) endList() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.page == nil {
+		return
+	}
+	for _, text := range g.server.Guards.Removed(g.server.Name, g.page) {
+		g.tellOnce(text)
+	}
+	g.page = nil
+}
+
+// tellOnce reports a text unless it was reported before. The caller holds the lock.
+func (g *proxyGuard) tellOnce(text string) {
+	const most = 100
+	if g.told == nil {
+		g.told = make(map[string]bool)
+	}
+	if !g.told[text] && len(g.told) < most {
+		g.told[text] = true
+		g.tell(text)
+	}
+}
+
 // refuse returns why a tool may not be called through the proxy, nil if it may.
 func (g *proxyGuard) refuse(name string) error {
 	g.mu.Lock()
-	tool, known := g.listed[name]
+	err, known := g.listed[name]
 	g.mu.Unlock()
-	if !known {
-		tool = guard.Tool{Server: g.server, Plain: name}
+	if known {
+		return err
 	}
-	if refused := g.guards.Refuse(tool); refused != nil {
-		if !known && refused.Key == "readOnly" {
-			refused.Why = "the server has not listed it yet, and readOnly is set"
-		}
-		return refused
+	tool := &exec.Tool{Server: g.server.Name, Plain: name, Guards: g.server.Guards}
+	denied := tool.Denied()
+	if denied == nil {
+		return unconfirmed(tool, false)
 	}
-	if ask := g.guards.Asks(tool, guard.Never); ask != nil {
-		ask.Because = "toolx proxy cannot ask"
-		if !known && ask.Confirm != guard.Always {
-			ask.Because = "the server has not listed it yet, and " + ask.Because
-		}
-		return ask
+	if denied.Key == "readOnly" || denied.Key == "pin" {
+		denied.Why = "the server has not listed it yet, and " + denied.Key + " is set"
 	}
-	return nil
+	return denied
+}
+
+// unconfirmed returns why a tool may not be called without confirmation, nil if it may. listed reports whether the
+// server has listed it.
+func unconfirmed(tool *exec.Tool, listed bool) error {
+	ask := tool.Asks(guard.Never)
+	if ask == nil {
+		return nil
+	}
+	ask.Because = "toolx proxy cannot ask"
+	if !listed && ask.Confirm != guard.Always {
+		ask.Because = "the server has not listed it yet, and " + ask.Because
+	}
+	return ask
 }
 
 // callsOf returns the names of the tools that a message of the client calls. A member that is given twice counts twice,

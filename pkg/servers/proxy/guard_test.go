@@ -3,11 +3,14 @@ package proxy
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"toolx/pkg/config"
+	"toolx/pkg/contract"
 	"toolx/pkg/guard"
 	"toolx/pkg/servers/wire"
 )
@@ -16,7 +19,7 @@ import (
 func guardedProxy(guards ...guard.Guard) (g *proxyGuard, answers, said *[]string) {
 	answers, said = new([]string), new([]string)
 	return &proxyGuard{
-		server: "s", guards: guards, max: 1 << 10,
+		server: &config.Server{Name: "s", Guards: guards}, max: 1 << 10,
 		answer: func(message []byte) { *answers = append(*answers, string(message)) },
 		tell:   func(text string) { *said = append(*said, text) },
 	}, answers, said
@@ -103,15 +106,19 @@ func (c *chunked) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// Definitions of tools.
+const (
+	read  = `{"name":"read",  "annotations":{"readOnlyHint":true}}`
+	write = `{"name":"write", "annotations":{"destructiveHint":true}}`
+	odd   = `{"title":"no name"}`
+)
+
+// list returns a server's list of tools that has another page.
+func list(tools ...string) string {
+	return `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Join(tools, ",") + `],"nextCursor":"x"}}`
+}
+
 func TestProxyGuardOfLists(t *testing.T) {
-	const (
-		read  = `{"name":"read",  "annotations":{"readOnlyHint":true}}`
-		write = `{"name":"write", "annotations":{"destructiveHint":true}}`
-		odd   = `{"title":"no name"}`
-	)
-	list := func(tools ...string) string {
-		return `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Join(tools, ",") + `],"nextCursor":"x"}}`
-	}
 	g, _, _ := guardedProxy(guard.Guard{ReadOnly: true})
 	if err := g.refuse("read"); err == nil || !strings.Contains(err.Error(), "has not listed it yet") {
 		t.Errorf("before the list: %v", err)
@@ -152,5 +159,46 @@ func TestProxyGuardOfLists(t *testing.T) {
 		!strings.Contains((*answers)[0], "marked as destructive") ||
 		!strings.Contains((*answers)[0], "toolx proxy cannot ask") {
 		t.Errorf("passes %v, answers %q", passes, *answers)
+	}
+}
+
+// A pinned tool is compared with each list, and a changed one is not passed on.
+func TestProxyPin(t *testing.T) {
+	pin := &contract.Pin{Path: filepath.Join(t.TempDir(), "snapshot.json")}
+	snapshot := &contract.Snapshot{}
+	snapshot.Add(contract.Tool, contract.Definitions{"read": []byte(read), "write": []byte(write)})
+	if err := (contract.Set{"other": snapshot}).WriteFile(pin.Path); err != nil {
+		t.Fatal(err)
+	}
+	const changed = `{"name":"read","description":"Reads, and sends.","annotations":{"readOnlyHint":true}}`
+	pinned, _, said := guardedProxy(guard.Guard{Pin: pin})
+	if err := pinned.refuse("read"); err == nil || !strings.Contains(err.Error(), "has not listed it yet") {
+		t.Errorf("before the list: %v", err)
+	}
+	last := func(tools ...string) string { return strings.Replace(list(tools...), `,"nextCursor":"x"`, "", 1) }
+	for _, step := range []struct {
+		sent, passed string
+		read         bool // may be called
+		said         string
+	}{
+		{list(read), list(read), true, ""},
+		{last(write, odd, `{"name":"new"}`), last(write), true, ""},
+		{list(changed), list(), false, "/description: description is new"},
+		{last(write), last(write), false, ""},
+		{last(write), last(write), false, `server "s" does not have tools of the snapshot in ` + pin.Path + ": read"},
+		{last(read, write), last(read, write), true, ""},
+		{last(changed, read, write), last(read, write), true, ""},
+	} {
+		*said = nil
+		m, _ := wire.Parse([]byte(step.sent))
+		if got := pinned.filter(m); string(got) != step.passed {
+			t.Errorf("got  %s\nwant %s", got, step.passed)
+		}
+		if read, unknown := pinned.refuse("read"), pinned.refuse("new"); (read == nil) != step.read || unknown == nil {
+			t.Errorf("after %s: read %v, new %v", step.sent, read, unknown)
+		}
+		if text := strings.Join(*said, "\n"); (text == "") != (step.said == "") || !strings.Contains(text, step.said) {
+			t.Errorf("after %s: %s", step.sent, text)
+		}
 	}
 }

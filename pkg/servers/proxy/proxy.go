@@ -17,7 +17,6 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/guard"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/stdio"
 	"toolx/pkg/servers/wire"
@@ -73,7 +72,7 @@ func Run(server *config.Server, launch *config.Resolved, options Options) (code 
 		}
 	}
 	p := newProxy(server.Name, options)
-	p.protect(server.Guards)
+	p.protect(server)
 	if p.process, err = stdio.Start(launch, options.Err); err != nil {
 		failure := &diagnose.Failure{Server: server.Name, Command: stdio.CommandOf(launch), Cwd: launch.Cwd}
 		return 0, diagnose.StartFailure(failure, err)
@@ -136,12 +135,12 @@ func newProxy(server string, options Options) *proxy {
 }
 
 // protect keeps the client from tools that the guards of a server refuse.
-func (p *proxy) protect(guards guard.Guards) {
-	if !guards.Says() {
+func (p *proxy) protect(server *config.Server) {
+	if !server.Guards.Says() {
 		return
 	}
 	p.guard = &proxyGuard{
-		server: p.server, guards: guards, max: cmp.Or(p.MaxMessage, wire.DefaultMaxMessage),
+		server: server, max: cmp.Or(p.MaxMessage, wire.DefaultMaxMessage),
 		answer: func(message []byte) {
 			p.write(message)
 			p.stdout.Settled()
