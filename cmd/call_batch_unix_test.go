@@ -66,7 +66,7 @@ func TestBatchStreams(t *testing.T) {
 	}
 	report, err := os.ReadFile(filepath.Join(command.Dir, "report.xml"))
 	if err != nil || !strings.Contains(string(report), `<testsuites name="toolx" tests="6" failures="1" errors="2"`) ||
-		!strings.Contains(string(report), `<error message="interrupted"></error>`) {
+		!strings.Contains(string(report), `<error message="interrupted; 0 calls not made"></error>`) {
 		t.Errorf("the report of an interrupted batch: %v, %s", err, report)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +38,7 @@ type batchOptions struct {
 	parallel  int // calls at once on one server
 	unordered bool
 	failFast  bool
-	report    string // the file for a report as JUnit XML; empty for none
+	report    string // FORMAT=FILE; empty for none
 }
 
 func (o *batchOptions) declare(cmd *cobra.Command) {
@@ -73,13 +72,6 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	if o.parallel < 1 {
 		return fault.Usage("--parallel must be at least 1", "--parallel 4")
-	}
-	if format, name, _ := strings.Cut(o.report, "="); given("report") {
-		if format != "junit" || name == "" || name == "-" {
-			return fault.Usage("--report "+strconv.Quote(o.report)+" is not a format and a file",
-				"--report junit=toolx.xml")
-		}
-		o.report = name
 	}
 	return nil
 }
@@ -255,7 +247,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	}
 	shown := *result // because the execution log reads the original meanwhile
 	result = &shown
-	call.passed = call.err == nil && b.judge(ctx, line, result)
+	call.passed = b.judge(ctx, call, result)
 	result.Err = b.box.Out.Masked(result.Err)
 	b.results.AddNext(result, b.results.Line.Command)
 	if !call.passed && b.options.batch.failFast {
@@ -270,25 +262,24 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 
 // judge compares a result with what its line expects, and reports whether it is so. A result that is not as expected
 // becomes a failure.
-func (b *batch) judge(ctx context.Context, line batchLine, result *exec.Result) bool {
-	if line.Failure != "" {
-		wrong := &render.ExpectError{Expected: "error " + strconv.Quote(string(line.Failure))}
-		switch kind := fault.KindOf(result.Err); {
-		case result.Success:
-			wrong.Actual = "the call succeeded"
-		case kind == line.Failure:
-			return true
-		default:
-			wrong.Actual = fmt.Sprintf("it is %q: %v", kind, result.Err)
-		}
-		result.Success, result.Err = false, wrong
-	}
-	if len(line.Expect) > 0 {
+func (b *batch) judge(ctx context.Context, call *batchCall, result *exec.Result) bool {
+	line := call.line
+	if line.Failure == "" || call.err != nil {
 		bounded, done := b.box.Bounded(ctx, exec.TimeoutError{Tool: line.name()})
 		defer done()
-		checkExpectations(bounded, line.Expect, result)
+		checkExpectations(bounded, result, line.Expect)
+		return result.Success
 	}
-	return result.Success
+	kind, actual := fault.KindOf(result.Err), "the call succeeded"
+	if !result.Success {
+		actual = fmt.Sprintf("it is %q: %v", kind, result.Err)
+	}
+	if result.Success || kind != line.Failure {
+		expected := "error " + strconv.Quote(string(line.Failure))
+		result.Success, result.Err = false, &render.ExpectError{Expected: expected, Actual: actual}
+		return false
+	}
+	return true
 }
 
 // prepare does what is possible before a call's turn comes: if its tool is known already, it checks the arguments. The

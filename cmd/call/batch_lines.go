@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/cmd/exit"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -90,7 +91,7 @@ func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 type batchLine struct {
 	Tool, Prompt, Resource string
 	Arguments, ID          json.RawMessage
-	Expect                 []*render.Expectation
+	Expect                 []*render.JQ
 	Failure                fault.Kind // that the call must have; empty if it must succeed
 }
 
@@ -113,6 +114,7 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 		return batchLine{Tool: tool, Arguments: bytes.TrimSpace(text)}, nil
 	}
 	var failure string
+	var expressions []string
 	texts := map[string]*string{
 		"tool": &line.Tool, "prompt": &line.Prompt, "resource": &line.Resource, "error": &failure,
 	}
@@ -127,9 +129,9 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 		case m.Name == "arguments":
 			line.Arguments = m.Value
 		case m.Name == "expect":
-			var wrong error
-			line.Expect, wrong = readExpectations(m.Value)
-			err = cmp.Or(err, wrong)
+			if json.Unmarshal(m.Value, &expressions) != nil {
+				err = cmp.Or(err, errors.New("expect is not a list of jq expressions"))
+			}
 		default:
 			known := []string{"tool", "prompt", "resource", "arguments", "id", "expect", "error"}
 			unknown := fmt.Errorf("unknown key %q", m.Name)
@@ -143,7 +145,9 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 		line.Tool = tool
 	}
 	line.Failure = fault.Kind(failure)
-	return line, cmp.Or(err, line.check())
+	var wrong error
+	line.Expect, wrong = compileExpectations(expressions)
+	return line, cmp.Or(err, wrong, line.check())
 }
 
 // check refuses members that do not go together.
@@ -163,39 +167,13 @@ func (l batchLine) check() error {
 		return errors.New("arguments is not an object")
 	case l.Resource != "" && l.Arguments != nil:
 		return errors.New("a resource takes no arguments")
-	case l.Failure != "" && !slices.Contains(expectedFailures(), l.Failure):
-		kinds := words.Texts(expectedFailures(), func(kind fault.Kind) string { return string(kind) })
+	case l.Failure != "" && !slices.ContainsFunc(exit.Kinds, func(k exit.Kind) bool { return k.Kind == l.Failure }):
+		kinds := words.Texts(exit.Kinds, func(kind exit.Kind) string { return string(kind.Kind) })
 		return fmt.Errorf("error is %q, and must be one of: %s", l.Failure, strings.Join(kinds, ", "))
 	case l.Failure != "" && l.Expect != nil:
 		return errors.New("expect needs a result, and error means that there is none")
 	}
 	return nil
-}
-
-// expectedFailures are the kinds of failure that a line can expect; the others are no property of a tool.
-func expectedFailures() []fault.Kind {
-	return []fault.Kind{
-		fault.KindInvalidArguments, fault.KindNotFound, fault.KindAuth, fault.KindConnect, fault.KindTool,
-		fault.KindProtocol, fault.KindTimeout,
-	}
-}
-
-// readExpectations reads the "expect" of a line.
-func readExpectations(value json.RawMessage) ([]*render.Expectation, error) {
-	elements, isArray := rawjson.Elements(value)
-	var expressions []string
-	for _, element := range elements {
-		isArray = isArray && rawjson.IsString(element)
-		expressions = append(expressions, rawjson.Unquote(element))
-	}
-	if !isArray {
-		return nil, errors.New("expect is not a list of jq expressions")
-	}
-	all, err := compileExpectations(expressions)
-	if err != nil {
-		err = errors.New(strings.TrimPrefix(err.Error(), "--")) // it is no flag here
-	}
-	return all, err
 }
 
 // wrapsArguments reports whether a line has arguments, and only members that can be beside them.

@@ -44,7 +44,8 @@ type Options struct {
 	keepNames bool
 	model     modelOptions
 	batch     batchOptions
-	expect    expectOptions
+	expect    []string // jq expressions that must be true of the result
+	saveAs    string   // the file to which the call is added; empty for none
 	Guards    toolset.Guards
 	edit      bool
 	screen    tuicmd.Options // for --edit
@@ -131,7 +132,7 @@ protocol, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.edit, "edit", false, "fill in the remaining arguments in a form")
 	o.model.declare(cmd)
 	o.batch.declare(cmd)
-	o.expect.declare(cmd)
+	o.declareExpect(cmd)
 	o.Guards.Declare(flags)
 	o.Guards.DeclareConfirm(flags)
 	flags.BoolVarP(&o.Guards.Yes, "yes", "y", false, "skip confirmation prompts")
@@ -155,7 +156,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	expected, err := o.expect.open()
+	expected, err := compileExpectations(o.expect)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func Run(ctx context.Context, o Options) error {
 		SuggestUnknown: o.Output != "json", Answers: &o.Answers, ReusesLists: true,
 		Guards: o.Guards, KeepAlive: true,
 	})
-	if checks := len(expected.all) > 0 && o.MaxOutput == ""; err == nil && !o.Whole() && !checks {
+	if checks := expected != nil && o.MaxOutput == ""; err == nil && !o.Whole() && !checks {
 		box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config())
 	}
 	if err != nil {
@@ -192,11 +193,12 @@ func Run(ctx context.Context, o Options) error {
 		err = printRequest(bounded, box, prepared, map[string]int{})
 		return cmp.Or(toolset.Ended(bounded, o.Tool, toolset.SlowSchema), err)
 	}
-	result := expected.check(bounded, box.Executor.Call(bounded, prepared))
+	result := box.Executor.Call(bounded, prepared)
+	checkExpectations(bounded, result, expected)
 	box.AddStartTiming(result)
 	stop()
 	failed := o.Printer.Print(bounded, result, o.ReplyFlags, jq)
-	return cmp.Or(failed, expected.save(ctx, o, prepared, result))
+	return cmp.Or(failed, o.saveCall(ctx, prepared, result))
 }
 
 // given returns the arguments as they were typed, for the log of a call that was not made (EXEC-11).

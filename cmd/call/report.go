@@ -23,10 +23,14 @@ type tests struct {
 	times []float64 // milliseconds of the calls that were sent
 }
 
-// openTests opens the file of a report, so that one that cannot be written is an error before any server starts.
-func openTests(name string) (*tests, error) {
-	if name == "" {
+// openTests opens the file of --report, so that one that cannot be written is an error before any server starts.
+func openTests(report string) (*tests, error) {
+	format, name, _ := strings.Cut(report, "=")
+	if report == "" {
 		return &tests{}, nil
+	}
+	if format != "junit" || name == "" {
+		return nil, fault.Usage("--report "+strconv.Quote(report)+" is not junit=FILE", "--report junit=toolx.xml")
 	}
 	file, err := os.Create(name)
 	if err != nil {
@@ -55,11 +59,7 @@ func (t *tests) add(call *batchCall) {
 		Class: render.Safe(result.ToolName), Name: render.Safe(name), Time: junit.Seconds(result.Duration.Seconds()),
 	}
 	if !call.passed {
-		lines := append([]string{result.Err.Error()}, fault.DetailsOf(result.Err)...)
-		if hint := fault.HintOf(result.Err); hint != "" {
-			lines = append(lines, "hint: "+hint)
-		}
-		text := words.Clip(strings.Join(lines, "\n"), maxReportText)
+		text := words.Clip(result.Err.Error(), maxReportText)
 		kind := fault.KindOf(result.Err)
 		outcome := &junit.Outcome{
 			Message: render.Safe(words.FirstLine(text)), Type: string(kind), Text: render.SafeBlock(text),
@@ -71,25 +71,15 @@ func (t *tests) add(call *batchCall) {
 	t.suite.Add(test)
 }
 
-// write writes the report, if one is wanted. If calls were not made, the report has a case that says so.
+// write writes the report, if one is wanted. After an interruption, the report has a case that says so.
 func (t *tests) write(took time.Duration, unmade int, interrupted bool) error {
 	if t.file == nil {
 		return nil
 	}
 	const name = "toolx call --batch"
-	rest := junit.Case{Class: name, Name: "other calls"}
-	outcome := &junit.Outcome{Message: words.Count(unmade, "call") + " not made"}
-	switch {
-	case interrupted && unmade == 0:
-		rest.Error = &junit.Outcome{Message: "interrupted"}
-	case interrupted:
-		outcome.Message = "interrupted, " + outcome.Message
-		rest.Error = outcome
-	case unmade > 0:
-		rest.Skipped = outcome
-	}
-	if interrupted || unmade > 0 {
-		t.suite.Add(rest)
+	if interrupted {
+		why := &junit.Outcome{Message: fmt.Sprintf("interrupted; %s not made", words.Count(unmade, "call"))}
+		t.suite.Add(junit.Case{Class: name, Name: "other calls", Error: why})
 	}
 	t.suite.Name, t.suite.Time = name, junit.Seconds(took.Seconds())
 	report := junit.Report{Totals: junit.Totals{Name: "toolx", Time: t.suite.Time}, Suites: []junit.Suite{t.suite}}
@@ -105,18 +95,9 @@ func (t *tests) percentiles() string {
 		return ""
 	}
 	slices.Sort(t.times)
-	var texts []string
-	for _, percent := range []int{50, 95, 99, 100} {
+	at := func(percent int) time.Duration {
 		rank := (percent*len(t.times) + 99) / 100 // rounded up
-		took := time.Duration(t.times[rank-1] * float64(time.Millisecond))
-		if took >= 100*time.Millisecond {
-			took = took.Round(time.Millisecond)
-		}
-		name := "p" + strconv.Itoa(percent)
-		if percent == 100 {
-			name = "max"
-		}
-		texts = append(texts, name+" "+took.Round(10*time.Microsecond).String())
+		return time.Duration(t.times[rank-1] * float64(time.Millisecond)).Round(10 * time.Microsecond)
 	}
-	return strings.Join(texts, ", ")
+	return fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", at(50), at(95), at(99), at(100))
 }

@@ -36,17 +36,13 @@ type (
 		Failure *Outcome `xml:"failure"`
 		Error   *Outcome `xml:"error"`
 		Skipped *Outcome `xml:"skipped"`
-		Out     *Text    `xml:"system-out"`
+		Out     string   `xml:"system-out,omitempty"`
 	}
 	// Outcome says why a case did not pass.
 	Outcome struct {
 		Message string `xml:"message,attr,omitempty"`
 		Type    string `xml:"type,attr,omitempty"`
 		Text    string `xml:",chardata"`
-	}
-	// Text is the output of a case.
-	Text struct {
-		Text string `xml:",chardata"`
 	}
 	// Seconds are written with three decimals.
 	Seconds float64

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -15,154 +14,118 @@ import (
 	"toolx/pkg/words"
 )
 
-// Expectation is a jq expression that must be true of a result.
-type Expectation struct{ jq *JQ }
-
 // CompileExpectation compiles an expression of --expect. The error is a *fault.UsageError.
-func CompileExpectation(expression string) (*Expectation, error) {
+func CompileExpectation(expression string) (*JQ, error) {
 	if strings.TrimSpace(expression) == "" {
 		return nil, fault.Usage("--expect is empty", "--expect '.items | length == 3'")
 	}
-	jq, err := compileJQ("--expect", expression)
-	return &Expectation{jq}, err
+	return compileJQ("--expect", expression)
 }
 
 // ExpectError reports a result that is not as expected.
-type ExpectError struct {
-	Expected string
-	Actual   string
-	Fix      string // may be empty
-}
+type ExpectError struct{ Expected, Actual string }
 
 func (e *ExpectError) Error() string { return "expected " + e.Expected + "; " + e.Actual }
 
 // Kind returns KindTool: the call was made, and its result is wrong.
 func (e *ExpectError) Kind() fault.Kind { return fault.KindTool }
 
-// Hint returns what to change.
-func (e *ExpectError) Hint() string { return e.Fix }
-
-// Check returns an *ExpectError unless the expression gives true for the value of a successful result, which is the
-// input of --jq. All values of an expression with several must be true.
-func (e *Expectation) Check(ctx context.Context, result *exec.Result) error {
-	failed := &ExpectError{Expected: e.jq.expression}
+// Expect returns an *ExpectError unless the expression gives true for the value of a successful result. All values of
+// an expression with several must be true.
+func (j *JQ) Expect(ctx context.Context, result *exec.Result) error {
+	failed := &ExpectError{Expected: j.expression, Actual: "the expression has no value"}
 	if result.Truncated != nil {
-		failed.Actual, failed.Fix = "the result was cut, so this is unknown", "--max-output 0 keeps all of it"
+		failed.Actual = "the result was cut, and --max-output 0 keeps all of it"
 		return failed
 	}
 	input, _ := JQInput(result)
-	count, stop := 0, errors.New("not true")
-	err := e.jq.run(ctx, input, func(value any) error {
+	count := 0
+	err := j.run(ctx, input, func(value any) error {
 		count++
 		switch value {
 		case true:
 			return nil
 		case false:
-			failed.Actual = e.actual(ctx, input, count)
+			failed.Actual = j.actual(ctx, input, count)
 		default:
-			text := shortValue(value)
-			failed.Actual = "its value is " + text + ", and must be true"
-			failed.Fix = "compare it: " + exec.PasteLine("--expect", e.jq.expression+" == "+text)
+			failed.Actual = "its value is " + shortValue(value) + ", and must be true"
 		}
-		return stop
+		return failed
 	})
-	var wrong *JQError
-	switch {
-	case errors.Is(err, stop):
+	switch wrong := (*JQError)(nil); {
 	case errors.As(err, &wrong):
 		failed.Actual = "the expression fails: " + wrong.Err.Error()
 	case err != nil || count > 0:
 		return err
-	default:
-		failed.Actual = "the expression has no value"
 	}
 	return failed
 }
 
 // actual explains why the value with a number (from 1) is false: it returns the left side of a comparison with its
 // value, or else the whole result.
-func (e *Expectation) actual(ctx context.Context, input json.RawMessage, number int) string {
+func (j *JQ) actual(ctx context.Context, input json.RawMessage, number int) string {
 	actual := "the result is " + words.Clip(string(rawjson.Compact(input)), maxActual)
-	query, err := gojq.Parse(e.jq.expression)
-	if err != nil {
-		return actual
-	}
-	compared := leftOfComparison(query)
+	compared := leftOfComparison(j.query)
 	if compared == nil || compared.String() == "." {
 		return actual
 	}
-	jq, err := compileJQ("--expect", compared.String())
-	if err != nil {
-		return actual
+	name := compared.String()
+	compared.FuncDefs = j.query.FuncDefs
+	if code, err := gojq.Compile(compared); err == nil {
+		left := &JQ{code: code}
+		_ = left.run(ctx, input, func(value any) error { // where it fails, so does the expectation
+			if number--; number == 0 {
+				actual = name + " is " + shortValue(value)
+			}
+			return nil
+		})
 	}
-	_ = jq.run(ctx, input, func(value any) error { // its failure would have been that of the expectation
-		if number--; number == 0 {
-			actual = compared.String() + " is " + shortValue(value)
-		}
-		return nil
-	})
 	return actual
 }
 
-// leftOfComparison returns the query of which an expectation compares the value; nil if there is none.
+// leftOfComparison returns the query whose value an expectation compares; nil if there is none.
 func leftOfComparison(query *gojq.Query) *gojq.Query {
 	switch query.Op {
 	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe:
 		left := *query.Left
-		left.FuncDefs = query.FuncDefs
 		return &left
 	case gojq.OpPipe:
 		if right := leftOfComparison(query.Right); right != nil {
-			piped := *query
-			piped.Right = right
-			return &piped
+			return &gojq.Query{Left: query.Left, Op: query.Op, Patterns: query.Patterns, Right: right}
 		}
 	}
 	return nil
 }
 
-// maxActual is the most bytes of a value in a message.
-const maxActual = 300
+// The most bytes of a value in a message, and of an expectation that is derived from a result.
+const (
+	maxActual   = 300
+	maxExpected = 500
+)
 
 func shortValue(value any) string {
-	text, err := gojq.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text, _ := gojq.Marshal(value) // which is a value of jq
 	return words.Clip(string(text), maxActual)
 }
 
-// maxExpected is the most bytes of a value in an expectation that is derived from a result.
-const maxExpected = 500
+// expectations are expressions that are true of a value, the most exact first.
+const expectations = `". == \(tojson)",
+	(objects | "map_values(type) == \(map_values(type) | tojson)"),
+	(arrays | "map(type) | unique == \(map(type) | unique | tojson)"),
+	"type == \(type | tojson)"`
 
 // ExpectationOf returns an expectation for further results like this one: that a small value is equal, or else that the
 // members of an object, the elements of an array, or the value have the same types. It is empty if none can be found.
-func ExpectationOf(ctx context.Context, result *exec.Result) string {
+func ExpectationOf(ctx context.Context, result *exec.Result) (found string) {
 	input, _ := JQInput(result)
-	shapes := []string{".", "type"}
-	switch {
-	case rawjson.IsObject(input):
-		shapes = []string{".", "map_values(type)", "type"}
-	case strings.HasPrefix(string(input), "["):
-		shapes = []string{".", "map(type) | unique", "type"}
-	}
-	for _, shape := range shapes {
-		jq, err := compileJQ("--expect", shape)
-		if err != nil {
-			continue
+	candidates, _ := CompileExpectation(expectations)      // which never fails
+	_ = candidates.run(ctx, input, func(value any) error { // without a value there is no expectation
+		if text, _ := value.(string); found == "" && len(text) <= maxExpected {
+			if jq, err := CompileExpectation(text); err == nil && jq.Expect(ctx, result) == nil {
+				found = text
+			}
 		}
-		var text []byte
-		err = jq.run(ctx, input, func(value any) (err error) {
-			text, err = gojq.Marshal(value)
-			return err
-		})
-		if err != nil || len(text) > maxExpected {
-			continue
-		}
-		expression := shape + " == " + string(text)
-		if expected, err := CompileExpectation(expression); err == nil && expected.Check(ctx, result) == nil {
-			return expression
-		}
-	}
-	return ""
+		return nil
+	})
+	return found
 }

@@ -22,6 +22,7 @@ import (
 type JQ struct {
 	expression string
 	firstKey   string // that the expression reads first; empty for none
+	query      *gojq.Query
 	code       *gojq.Code
 }
 
@@ -51,7 +52,7 @@ func compileJQ(flag, expression string) (*JQ, error) {
 	if err != nil {
 		return nil, jqUsage(flag, expression, err)
 	}
-	return &JQ{expression, first, code}, nil
+	return &JQ{expression, first, query, code}, nil
 }
 
 // firstKey returns the key that a query reads first: structuredContent in .structuredContent.n | length; empty for
@@ -117,10 +118,8 @@ const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "stri
 
 func jqUsage(flag, expression string, err error) error {
 	example := map[string]string{"--jq": ".items[].name", "--expect": ".items | length == 3"}[flag]
-	return &fault.UsageError{
-		Message: fmt.Sprintf("%s %s: %v", flag, expression, err),
-		Fix:     fmt.Sprintf("for example: %s '%s'; https://jqlang.org/manual describes the language", flag, example),
-	}
+	return fault.Usage(fmt.Sprintf("%s %s: %v", flag, expression, err),
+		fmt.Sprintf("for example: %s '%s'; https://jqlang.org/manual describes the language", flag, example))
 }
 
 // JQError reports that a valid expression failed on the result of a call.
