@@ -216,16 +216,16 @@ func wantFlag(t *testing.T, path, page string, flag *pflag.Flag) {
 	}
 }
 
-// sharedFlags returns the rows of docs/flags.md for the flags that a page's "Also" paragraphs name.
+// sharedFlags returns the sections of docs/flags.md that a page's "Also" paragraphs link to.
 func sharedFlags(page, flags string) string {
-	var rows strings.Builder
-	for _, also := range regexp.MustCompile(`(?ms)^Also `+"`"+`.*?\n\n`).FindAllString(page, -1) {
-		for _, found := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(also, -1) {
-			row := regexp.MustCompile("(?m)^\\| (?:`-.`, )?`" + found[1] + "[` ].*$")
-			rows.WriteString("\n" + row.FindString(flags))
+	var sections strings.Builder
+	for _, also := range regexp.MustCompile(`(?ms)^Also flags for .*?\n\n`).FindAllString(page, -1) {
+		for _, found := range regexp.MustCompile(`\(flags\.md#([a-z-]+)\)`).FindAllStringSubmatch(also, -1) {
+			heading := strings.ReplaceAll(found[1], "-", "[ -]")
+			sections.WriteString(regexp.MustCompile(`(?mis)^## ` + heading + `\n.*?(?:\n## |\z)`).FindString(flags))
 		}
 	}
-	return rows.String()
+	return sections.String()
 }
 
 // wantTarget asks that a relative link leads to a file, and its fragment to a heading there.
