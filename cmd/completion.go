@@ -24,7 +24,7 @@ bash, zsh, fish or powershell.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fault.Usage("name one shell", "toolx completion bash")
+				return fault.Usage("exactly one shell is required", "toolx completion bash")
 			}
 			return cli.OneOf("shell", args[0], shells...)
 		},

@@ -50,8 +50,7 @@ the server or its authorization server could not be reached, 130 interrupted.`,
   toolx auth login --no-browser https://host/mcp
   toolx auth status --json
   toolx auth logout github`,
-		Args: cli.NeedsSubcommand("auth: unknown subcommand %q",
-			"toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"),
+		Args: cli.NeedsSubcommand("toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
@@ -128,7 +127,7 @@ func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalAr
 			return fault.Usage("auth "+verb+" accepts one server, but SERVER and --url or --server are given",
 				"leave one of them out")
 		}
-		return fault.Usage("name a server",
+		return fault.Usage("exactly one server name is required",
 			"toolx auth "+verb+" SERVER; toolx auth status lists them")
 	}
 }

@@ -223,7 +223,7 @@ func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, 0, fault.Usage("--batch: cannot read "+name+": "+fault.Reason(err), "name a file that you may read")
+		return nil, 0, fault.Usage("--batch: cannot read "+name+": "+fault.Reason(err), "use a readable file")
 	}
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()

@@ -65,7 +65,7 @@ func (o *Options) takeArgs(cmd *cobra.Command, args []string) error {
 			return nil
 		}
 		if len(args) == 0 || args[0] == "" {
-			return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
+			return fault.Usage("a tool name is required", "toolx call TOOL; toolx list shows the tools")
 		}
 		o.Tool = args[0]
 		o.Args = append(o.Args, args[1:]...)

@@ -2,7 +2,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -72,14 +71,13 @@ func AtMostOne(value *string, fix string) cobra.PositionalArgs {
 	}
 }
 
-// NeedsSubcommand returns a usage error for a verb without its subcommand; unknown is the message for any other word,
-// with one %q.
-func NeedsSubcommand(unknown, fix string) cobra.PositionalArgs {
+// NeedsSubcommand returns a usage error for a verb without a subcommand or with an unknown one.
+func NeedsSubcommand(fix string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fault.Usage(cmd.Name()+" needs a subcommand", fix)
 		}
-		return fault.Usage(fmt.Sprintf(unknown, args[0]), fix)
+		return fault.Usage("unknown subcommand "+strconv.Quote(args[0]), fix)
 	}
 }
 

@@ -254,7 +254,8 @@ func OneOf(flag, value string, of ...string) error {
 		return err
 	}
 	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
-	return fault.Usage(flag+" "+strconv.Quote(value)+" is unknown", flag+" takes one of: "+strings.Join(of, ", "))
+	return fault.Usage("unknown value "+strconv.Quote(value)+" for "+flag,
+		flag+" takes one of: "+strings.Join(of, ", "))
 }
 
 // TimeFlag is the value of a flag for a duration. It is zero if the flag was not given.
@@ -376,7 +377,7 @@ func (f *Flags) program(command []string) (*config.Server, error) {
 		err = isFolder(folder)
 	}
 	if err != nil {
-		return nil, fault.Usage("--cwd "+f.Cwd+": "+fault.Reason(err), "name a folder that exists")
+		return nil, fault.Usage("--cwd "+f.Cwd+": "+fault.Reason(err), "use an existing folder")
 	}
 	server.Cwd = folder
 	return server, nil

@@ -105,7 +105,7 @@ express, or a loss with --strict, 4 no server responded.`,
 // check refuses invalid options before anything happens; servers are those of --server.
 func (o *Options) check(servers []string) error {
 	if o.format == "" {
-		return fault.Usage("name the format to convert to",
+		return fault.Usage("the target format is required",
 			"toolx convert --format qwen; one of "+convert.Join(convert.Formats()))
 	}
 	for _, name := range []string{o.format, o.from} {
@@ -355,7 +355,7 @@ func writeNames(adHoc bool, file string, conversion *convert.Conversion) error {
 	}
 	out.WriteByte('\n')
 	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-		return fault.Usage("--names: "+err.Error(), "name a file that can be written")
+		return fault.Usage("--names: "+err.Error(), "use a writable file")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ A call keeps its number until the oldest part of the log is deleted.
   toolx history --last 0 --json | jq -r 'select(.success | not) | .error'
   toolx history show 12
   toolx history rerun 12`,
-		Args: needsNothingOr("history: unknown subcommand %q", "toolx history list, show N, rerun N or clear"),
+		Args: needsNothingOr("toolx history list, show N, rerun N or clear"),
 		RunE: cli.Run(&o, run, o.check),
 	}
 	o.declare(cmd)
@@ -64,10 +64,10 @@ A call keeps its number until the oldest part of the log is deleted.
 }
 
 // needsNothingOr refuses arguments of a verb that works with or without a subcommand.
-func needsNothingOr(unknown, fix string) cobra.PositionalArgs {
+func needsNothingOr(fix string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fault.Usage(fmt.Sprintf(unknown, args[0]), fix)
+			return fault.Usage("unknown subcommand "+strconv.Quote(args[0]), fix)
 		}
 		return nil
 	}
@@ -178,7 +178,7 @@ type oneOptions struct {
 func (o *oneOptions) take(verb string, args []string) error {
 	fix := "toolx history " + verb + " N; toolx history shows the numbers"
 	if len(args) != 1 {
-		return fault.Usage("name one call by its number", fix)
+		return fault.Usage("exactly one call number is required", fix)
 	}
 	number, err := strconv.Atoi(args[0])
 	if err != nil || number < 1 {

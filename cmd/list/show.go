@@ -51,7 +51,7 @@ reached.`,
 				args = f.Flags.Servers
 			}
 			if len(args) != 1 {
-				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
+				return fault.Usage("exactly one tool name is required", "toolx show TOOL; toolx list shows the tools")
 			}
 			o.tool = args[0]
 			return nil

@@ -91,7 +91,7 @@ func (o *Options) take(flags *cli.Flags, own []string) error {
 			"toolx proxy runs a program, and "+address+" is an address",
 			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy")
 	case len(own) == 0 && len(o.command) == 0:
-		return fault.Usage("name a server, or give its command after --", example)
+		return fault.Usage("a server name, or a command after --, is required", example)
 	case len(own) > 0 && len(o.command) > 0:
 		return fault.Usage("give a server's name or a command, not both: "+strconv.Quote(own[0]), example)
 	case len(own) > 1:
@@ -113,7 +113,7 @@ func Run(_ context.Context, o Options) error {
 	o.guards.Narrow(server)
 	report, err := newProxyReport(o.Out, o.log, limit)
 	if err != nil {
-		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
+		return fault.Usage("--log: "+err.Error(), "use a writable file")
 	}
 	o.Bus.Subscribe(report.take)
 	if err := o.Tools.RecordTrace(true); err != nil {

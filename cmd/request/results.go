@@ -125,7 +125,7 @@ func (r *Printer) Save(folder string, result *exec.Result) error {
 		r.Out.Say("%s", render.Safe(path))
 	}
 	if err != nil {
-		return fault.Usage("--save: "+err.Error(), "name a folder that can be written")
+		return fault.Usage("--save: "+err.Error(), "use a writable folder")
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ may use.
 // take reads REF ARG=TYPED k=v….
 func (o *completeOptions) take(args []string) error {
 	if len(args) < 2 || args[0] == "" {
-		return fault.Usage("name a prompt or a template, and the argument to complete",
+		return fault.Usage("a prompt or template, and the argument to complete, are required",
 			"toolx complete PROMPT ARG=TYPED")
 	}
 	o.ref = args[0]

@@ -109,7 +109,8 @@ k=@FILE, k=@- and --args.
   toolx prompts get docs__summary text=@README.md`,
 		Args: cli.WithCommand(&o.Server, func(args []string) error {
 			if len(args) == 0 || args[0] == "" {
-				return fault.Usage("name a prompt", "toolx prompts get PROMPT; toolx prompts list shows them")
+				return fault.Usage("a prompt name is required",
+					"toolx prompts get PROMPT; toolx prompts list shows them")
 			}
 			o.Prompt = args[0]
 			o.args = append(o.args, args[1:]...)

@@ -76,9 +76,9 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 	named := adHoc && len(args) == 2 && args[0] == config.AdHocName // its name in the output of list
 	if len(args) == 0 || len(args) > 2 || args[0] == "" || named {
 		if adHoc {
-			return fault.Usage("name one method, and no server", "toolx raw METHOD [JSON] -- COMMAND…")
+			return fault.Usage("exactly one method, and no server, is required", "toolx raw METHOD [JSON] -- COMMAND…")
 		}
-		return fault.Usage("name a server and one method", "toolx raw SERVER METHOD [JSON]")
+		return fault.Usage("a server and one method are required", "toolx raw SERVER METHOD [JSON]")
 	}
 	o.method = args[0]
 	if len(args) == 2 {

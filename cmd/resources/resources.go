@@ -129,7 +129,7 @@ writes it. -o raw prints the exact MCP result.
   toolx resources read demo://resource/dynamic/blob/1 --save . -- npx -y @modelcontextprotocol/server-everything`,
 		Args: cli.WithCommand(&o.Server, func(args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return fault.Usage("name one resource by its URI",
+				return fault.Usage("exactly one resource URI is required",
 					"toolx resources read URI; toolx resources list shows them")
 			}
 			o.URI = args[0]
@@ -206,7 +206,7 @@ its server's name (server__URI) if there are several servers. toolx watch
   toolx resources subscribe --count 1 --json demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
 		Args: cli.WithCommand(&o.Command, func(args []string) error {
 			if o.Resources = args; len(args) == 0 {
-				return fault.Usage("name a resource by its URI",
+				return fault.Usage("a resource URI is required",
 					"toolx resources subscribe URI; toolx resources list shows them")
 			}
 			return nil

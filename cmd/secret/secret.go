@@ -35,8 +35,7 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 		Example: `  toolx secret set github
   toolx secret list
   toolx secret remove github`,
-		Args: cli.NeedsSubcommand("unknown subcommand %q of secret", // after a colon it would be masked
-			"toolx secret set NAME, toolx secret list, or toolx secret remove NAME"),
+		Args: cli.NeedsSubcommand("toolx secret set NAME, toolx secret list, or toolx secret remove NAME"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
@@ -116,7 +115,7 @@ func oneSecret(verb string, name *string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fault.Usage("secret "+verb+" takes a name", "toolx secret "+verb+" NAME")
+			return fault.Usage("a secret name is required", "toolx secret "+verb+" NAME")
 		case len(args) > 1 && verb == "set":
 			// The message does not repeat the argument, because it may be the secret.
 			return fault.Usage("secret set takes only a name: other users can read a program's arguments",

@@ -490,7 +490,7 @@ func (e Editor) rewrite(
 	data, err := state.Read(file.Path, maxEdited)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isNew {
-		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "name a readable file")
+		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "use a readable file")
 	}
 	wanted, err := changes(data)
 	if err != nil || len(wanted) == 0 {
@@ -502,7 +502,7 @@ func (e Editor) rewrite(
 	}
 	trusted := consented && (isNew || e.IsTrusted(file))
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
-		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a writable file")
+		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "use a writable file")
 	}
 	if !trusted {
 		return nil

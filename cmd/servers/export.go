@@ -72,7 +72,7 @@ that cannot be changed.`,
 
 func (o *exportOptions) check() error {
 	if o.to == "" {
-		return fault.Usage("name a client", "--to takes one of: "+strings.Join(cli.ClientIDs(), ", "))
+		return fault.Usage("--to CLIENT is required", "--to takes one of: "+strings.Join(cli.ClientIDs(), ", "))
 	}
 	if (o.project || o.replace) && !o.write {
 		return fault.Usage("--project and --replace need --write", "add --write, or leave them out")

@@ -52,7 +52,7 @@ and no server responded.`,
 func oneNamed(name *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 || args[0] == "" {
-			return fault.Usage("name a server", "toolx servers "+cmd.Use+"; toolx servers lists them")
+			return fault.Usage("a server name is required", "toolx servers "+cmd.Use+"; toolx servers lists them")
 		}
 		return cli.AtMostOne(name, "toolx servers "+cmd.Use)(cmd, args)
 	}

@@ -35,7 +35,8 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
   toolx session logs -f browser`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if args = cli.WithServers(cmd, args); len(args) != 1 {
-				return fault.Usage("name one session", "toolx session logs NAME; toolx session list shows them")
+				return fault.Usage("exactly one session name is required",
+					"toolx session logs NAME; toolx session list shows them")
 			}
 			o.name = args[0]
 			return nil

@@ -27,7 +27,8 @@ authentication required, 4 a server could not be reached, 130 interrupted.`,
 		Example: `  toolx session restart browser`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.names = cli.WithServers(cmd, args); len(o.names) == 0 {
-				return fault.Usage("name a session", "toolx session restart NAME; toolx session list shows them")
+				return fault.Usage("a session name is required",
+					"toolx session restart NAME; toolx session list shows them")
 			}
 			return nil
 		},

@@ -37,8 +37,7 @@ server could not be reached, 130 interrupted.`,
   toolx call browser__navigate --arg url=https://example.org
   toolx call browser__click --arg text=More
   toolx session stop browser`,
-		Args: cli.NeedsSubcommand("unknown subcommand %q of session",
-			"toolx session start SERVER; the others are list, stop, restart and logs"),
+		Args: cli.NeedsSubcommand("toolx session start SERVER; the others are list, stop, restart and logs"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(

@@ -65,7 +65,7 @@ func (o *startOptions) check(url string) error {
 	named := len(o.command) == 0 && url == ""
 	switch {
 	case named && len(o.names) == 0:
-		return fault.Usage("name a server", "toolx session start SERVER; toolx servers lists them")
+		return fault.Usage("a server name is required", "toolx session start SERVER; toolx servers lists them")
 	case !named && o.as == "":
 		return fault.Usage("a session for a command or an address needs a name", "toolx session start --as NAME …")
 	case o.as != "" && len(o.names) > 1:

@@ -59,7 +59,8 @@ func (o *namesOptions) check() error {
 	case o.all && len(o.names) > 0:
 		return fault.Usage("--all takes no names", "toolx session stop --all")
 	case !o.all && len(o.names) == 0:
-		return fault.Usage("name a session", "toolx session stop NAME, or --all; toolx session list shows them")
+		return fault.Usage("a session name is required",
+			"toolx session stop NAME, or --all; toolx session list shows them")
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func (o *Streams) ReadInput(name string) ([]byte, error) {
 	}
 	data, err := read()
 	if err != nil {
-		return nil, fault.Usage("cannot read "+name+": "+fault.Reason(err), "name a readable file")
+		return nil, fault.Usage("cannot read "+name+": "+fault.Reason(err), "use a readable file")
 	}
 	return data, nil
 }

@@ -183,8 +183,8 @@ func (l *eventLog) retry(e servers.Retry) {
 	if e.Searched && e.Attempt > 1 {
 		level = slog.LevelInfo
 	}
-	l.log.Log(context.Background(), level, fmt.Sprintf("server %q: attempt %d of %d failed, next in %s: %v",
-		e.Server, e.Attempt, e.Of, e.Delay, e.Err))
+	l.log.Log(context.Background(), level, fmt.Sprintf("attempt %d of %d failed, next in %s: %s",
+		e.Attempt, e.Of, e.Delay, servers.NamedText(e.Server, e.Err)))
 }
 
 func (l *eventLog) connected(e servers.Connected) {

@@ -45,7 +45,7 @@ func (a *Opener) RecordTrace(add bool) error {
 	}
 	file, err := newRecordFile(a.Out, a.Flags.Record, add)
 	if err != nil {
-		return fault.Usage("--record: "+err.Error(), "name a file that can be written")
+		return fault.Usage("--record: "+err.Error(), "use a writable file")
 	}
 	a.Bus.Subscribe(file.write)
 	a.OnClose(func(ctx context.Context) {

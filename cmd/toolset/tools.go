@@ -285,7 +285,7 @@ func (b *Set) NoTool(patterns []string) error {
 		var missing *exec.NotFoundError
 		errors.As(err, &missing)
 		if missing != nil && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
-			hint = fmt.Sprintf("no server named '%s': the config has %s",
+			hint = fmt.Sprintf("no server named %q: known servers are %s",
 				missing.UnknownServer, strings.Join(missing.Servers, ", "))
 		}
 	}

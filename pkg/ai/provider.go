@@ -155,7 +155,7 @@ func New(options Options) (Provider, error) {
 		}
 	}
 	return nil, &fault.UsageError{
-		Message: fmt.Sprintf("provider %q is unknown", options.Provider),
+		Message: fmt.Sprintf("unknown value %q for --provider", options.Provider),
 		Fix:     "--provider takes one of: " + strings.Join(Providers(), ", "),
 	}
 }

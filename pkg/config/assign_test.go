@@ -38,7 +38,7 @@ defaults: {slow: 30, maxTime: 1h, retry: {attempts: 0, baseDelay: 1s}}
 		"bad":      "c.yaml:5:3: servers.bad: the server has neither command nor url",
 		"twice":    "c.yaml:7:3: duplicate key 'twice', first at c.yaml:6:3",
 		"again":    "c.yaml:8:23: duplicate key 'command', first at c.yaml:8:11",
-		"odd name": `c.yaml:9:25: servers["odd name"].command: expected text or a list, found a number 1`,
+		"odd name": `c.yaml:9:25: servers["odd name"].command: expected text or a list, found the number 1`,
 		"aliased":  "c.yaml:2:34: .inf has no equivalent in JSON\nc.yaml:2:34: servers.aliased.args[0]: expected text or a number or true or false, found nothing",
 		"both":     "c.yaml:12:3: mcpServers.both: the server has both command and url",
 		"fine":     "",

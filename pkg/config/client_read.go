@@ -241,7 +241,10 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 		return text
 	}
 	data, err := readBounded(file.Path, !r.named, most)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return failed(text, Origin{File: name}, "no such file")
+	case err != nil:
 		return failed(text, Origin{File: name}, "cannot be read: "+fault.Reason(err))
 	}
 	text.data = data

@@ -171,7 +171,7 @@ func named(options Options, names []string, fix string) (files []File, problems 
 		case err != nil:
 			text = fault.Reason(err)
 		case info.IsDir():
-			text, advice = "is a folder, not a config file",
+			text, advice = "a folder, not a config file",
 				"name a file in it, for example "+filepath.Join(name, "toolx.yaml")
 		}
 		if text != "" {

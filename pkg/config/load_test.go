@@ -318,7 +318,7 @@ func TestNoConfigAtAll(t *testing.T) {
 func TestNamedFileMissing(t *testing.T) {
 	dir := write(t, map[string]string{"folder/x": ""})
 	_, err := Load(optionsIn(dir, "folder", "none.yaml"))
-	wantProblems(t, err, "folder: is a folder, not a config file", "none.yaml: no such file")
+	wantProblems(t, err, "folder: a folder, not a config file", "none.yaml: no such file")
 	wantHint(t, err, "folder: name a file in it, for example "+filepath.Join("folder",
 		"toolx.yaml")+"\nnone.yaml: check --config")
 

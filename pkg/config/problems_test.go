@@ -26,8 +26,8 @@ func TestProblems(t *testing.T) {
 		{"args as text", "servers: {a: {command: x, args: -y}}", []string{"1:33: servers.a.args: expected a list, found text '-y'"}},
 		{"nothing in args", "servers: {a: {command: x, args: [~]}}", []string{"1:34: servers.a.args[0]: expected text or a number or true or false, found nothing"}},
 		{"env as list", "servers: {a: {command: x, env: [A=b]}}", []string{"1:27: servers.a.env: expected a mapping, found a list"}},
-		{"number for text", "servers: {a: {command: 12}}", []string{"1:24: servers.a.command: expected text or a list, found a number 12"}},
-		{"a number for a secret", "servers: {a: {url: 'https://h', auth: {clientSecret: 123456}}}", []string{"1:54: servers.a.auth.clientSecret (expected text, found a number ***)"}},
+		{"number for text", "servers: {a: {command: 12}}", []string{"1:24: servers.a.command: expected text or a list, found the number 12"}},
+		{"a number for a secret", "servers: {a: {url: 'https://h', auth: {clientSecret: 123456}}}", []string{"1:54: servers.a.auth.clientSecret (expected text, found the number ***)"}},
 		{"empty command", "servers: {a: {command: ''}}", []string{"1:24: servers.a.command: is empty"}},
 		{"nothing for a name", "servers: {'': {command: x}}", []string{"1:1: servers: contains an empty name"}},
 		{"text for a boolean", "servers: {a: {command: x, disabled: yes}}", []string{"1:37: servers.a.disabled: expected true or false, found text 'yes'"}},
@@ -66,18 +66,18 @@ func TestProblems(t *testing.T) {
 		{"two words for one thing", "tools: [{name: a, parameters: {}, schema: {type: object}, implementation: {type: mock}}]", []string{"1:35: tools[0].schema: 'parameters' and 'schema' mean the same"}},
 		{"two servers of one name", "servers: {a: {command: x}}\nmcpServers: {a: {command: y}}", []string{"2:14: mcpServers.a: a server of this name is already defined at c.yaml:1:11"}},
 		{"duplicate key", "servers:\n  a: {command: x}\n  a: {command: y}\n", []string{"3:3: duplicate key 'a', first at c.yaml:2:3"}},
-		{"mapping in normalize", "servers: {a: {command: x, normalize: {t: {a: 1}}}}", []string{"1:46: servers.a.normalize.t.a: expected text, found a number 1"}},
+		{"mapping in normalize", "servers: {a: {command: x, normalize: {t: {a: 1}}}}", []string{"1:46: servers.a.normalize.t.a: expected text, found the number 1"}},
 		{
 			"all at once", "servers:\n  a: {timeout: -3}\n  b: {command: x, disabled: 1, protocol: x}\ntools: 3\n",
 			[]string{
 				"2:3: servers.a: the server has neither command nor url",
 				"2:16: servers.a.timeout: -3 is not a positive time",
-				"3:29: servers.b.disabled: expected true or false, found a number 1",
+				"3:29: servers.b.disabled: expected true or false, found the number 1",
 				"3:42: servers.b.protocol: unknown value 'x', expected one of auto, legacy, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
-				"4:8: tools: expected a list, found a number 3",
+				"4:8: tools: expected a list, found the number 3",
 			},
 		},
-		{"keys with dots", "servers: {a.b: {command: 1}}", []string{`1:26: servers["a.b"].command: expected text or a list, found a number 1`}},
+		{"keys with dots", "servers: {a.b: {command: 1}}", []string{`1:26: servers["a.b"].command: expected text or a list, found the number 1`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,8 +176,8 @@ func TestProblemsOfAllFiles(t *testing.T) {
 	dir := write(t, map[string]string{"b.yaml": "servers: 1", "a.json": `{"tools": 1}`})
 	config, err := Load(optionsIn(dir, "b.yaml", "a.json"))
 	wantProblems(t, allWrong(config, err),
-		"b.yaml:1:10: servers: expected a mapping, found a number 1",
-		"a.json:1:11: tools: expected a list, found a number 1")
+		"b.yaml:1:10: servers: expected a mapping, found the number 1",
+		"a.json:1:11: tools: expected a list, found the number 1")
 }
 
 // Nobody reads ten thousand problems.

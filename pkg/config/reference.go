@@ -205,7 +205,7 @@ func (e *expander) fromFile(argument, key string, depth int) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &referenceError{"no such file", "create the file, or correct its path", err}
 	case err != nil:
-		return "", &referenceError{fault.Reason(err), "name a regular file that you may read", err}
+		return "", &referenceError{fault.Reason(err), "use a readable regular file", err}
 	case len(data) > maxSecretFile:
 		return "", fmt.Errorf("larger than %d KiB", maxSecretFile>>10)
 	}

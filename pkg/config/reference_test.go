@@ -72,7 +72,7 @@ func TestReferences(t *testing.T) {
 		{"${keyring:gone}", "${keyring:gone}: no secret with this name", "toolx secret set gone"},
 		{"${file:gone}", "${file:gone}: no such file", "create the file"},
 		{"${file:}", "${file:}: the path is missing", "write ${file:PATH}"},
-		{"${file:.}", "${file:.}: not a regular file", "name a regular file"},
+		{"${file:.}", "${file:.}: not a regular file", "use a readable regular file"},
 		{"${file:empty}", "${file:empty} is empty", ""},
 		{"${file:big}", "${file:big}: larger than 256 KiB", ""},
 		{"${cmd:broken now}", "${cmd:broken now}: exit status 3; stderr: vault is sealed", ""},

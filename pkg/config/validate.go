@@ -179,8 +179,10 @@ func (v value) shown() string {
 // described returns the kind of v, followed by the value of a scalar.
 func (v value) described() string {
 	switch v.kind {
-	case kindBool, kindNumber, kindText:
-		return v.kind.String() + " " + v.shown()
+	case kindBool, kindNumber:
+		return "the " + strings.TrimPrefix(v.kind.String(), "a ") + " " + v.shown()
+	case kindText:
+		return "text " + v.shown()
 	}
 	return v.kind.String()
 }

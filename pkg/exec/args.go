@@ -116,7 +116,7 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 func objectFix(text []byte) string {
 	fix := `--args '{"name": "value"}', --args @FILE, or --args - for standard input`
 	if strippedQuotes(text) {
-		fix = `write --args '{"name": "value"}' (where the shell takes the quotes away, as Windows PowerShell does: ` +
+		fix = `write --args '{"name": "value"}' (in shells that remove quotes, such as Windows PowerShell: ` +
 			`--args '{\"name\": \"value\"}'), or put the object into a file: --args @FILE`
 	}
 	return fix

@@ -25,8 +25,8 @@ func TestNetworkHint(t *testing.T) {
 		{"dial tcp: lookup db.internal on 127.0.0.53:53: no such host", "db.internal", "name cannot be resolved"},
 		{"<urlopen error [Errno -2] Name or service not known>", "a service behind the server", "name cannot be resolved"},
 		{"connect EHOSTUNREACH 192.168.7.7:443", "192.168.7.7:443", "no route"},
-		{"connect ETIMEDOUT 203.0.113.7:443", "203.0.113.7:443", "does not answer in time"},
-		{`Get "https://203.0.113.7/": dial tcp 203.0.113.7:443: i/o timeout`, "203.0.113.7:443", "does not answer in time"},
+		{"connect ETIMEDOUT 203.0.113.7:443", "203.0.113.7:443", "did not respond in time"},
+		{`Get "https://203.0.113.7/": dial tcp 203.0.113.7:443: i/o timeout`, "203.0.113.7:443", "did not respond in time"},
 		{"read ECONNRESET", "a service behind the server", "closed the connection"},
 		{"Connection refused (broker.local:1883)", "broker.local:1883", "nothing accepts connections"},
 	}

@@ -39,7 +39,7 @@ func Read(in io.Reader, take func(wire.Event), skipped func(line int, why error)
 					take(event)
 				}
 			case !known && err == nil:
-				return fmt.Errorf("line %d is not of a recording: %w", number, bad)
+				return fmt.Errorf("not a recording: line %d: %w", number, bad)
 			default:
 				skipped(number, bad)
 			}

@@ -96,6 +96,15 @@ func (e *ConnectError) Details() []string {
 	return nil
 }
 
+// NamedText returns the text of an error, with the server's name before it unless it begins with that.
+func NamedText(server string, err error) string {
+	text := err.Error()
+	if strings.HasPrefix(text, "server ") {
+		return text
+	}
+	return fmt.Sprintf("server %q: %s", server, text)
+}
+
 // UnreachedError says that no server that answered has a tool, and which servers were not reached.
 type UnreachedError struct {
 	Missing *toolxexec.NotFoundError
@@ -142,7 +151,7 @@ func (e *UnreachedError) Details() []string {
 		if errors.As(failed.Err, &tried) && tried.Attempts > 1 {
 			continue
 		}
-		details = append(details, failed.Server+": "+words.FirstLine(failed.Err.Error()))
+		details = append(details, words.FirstLine(NamedText(failed.Server, failed.Err)))
 	}
 	return details
 }

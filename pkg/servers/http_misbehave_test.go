@@ -89,13 +89,13 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: diagnose.EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
 		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: diagnose.EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
 		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: diagnose.EndingUnavailable, text: "not yet"},
-		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: diagnose.EndingUnavailable, text: `does not speak HTTP: its answer begins with "SSH-2.0-OpenSSH"`},
+		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: diagnose.EndingUnavailable, text: `does not speak HTTP: its response begins with "SSH-2.0-OpenSSH"`},
 		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: diagnose.EndingUnavailable, text: `is not HTTP: malformed HTTP status code "fine"`},
 		"no length": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
 		}), open: diagnose.EndingUnavailable, text: `is not HTTP: bad Content-Length "many"`},
-		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: diagnose.EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
-		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: diagnose.EndingUnavailable, text: "closed the connection without an answer"},
+		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: diagnose.EndingUnavailable, text: "expects TLS, not plain HTTP"},
+		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: diagnose.EndingUnavailable, text: "closed the connection without a response"},
 		"hands over": {script: onOpen(switching), open: diagnose.EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
 		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: diagnose.EndingUnanswered, text: "does not respond to initialize within", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
@@ -142,21 +142,21 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			forever(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
 				"X-More: "+strings.Repeat("x", 1000)+"\r\n")
-		}), call: fault.KindProtocol, text: "is not cut into chunks"},
+		}), call: fault.KindProtocol, text: "has invalid chunks"},
 		"chunks that say much": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
 				"1;"+strings.Repeat("x", 1000)+"\r\n \r\n")
-		}), call: fault.KindProtocol, text: "is not cut into chunks"},
+		}), call: fault.KindProtocol, text: "has invalid chunks"},
 		"half a body": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
-		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
+		}), call: fault.KindProtocol, text: "closed the connection in the middle of its response"},
 		"half a body at the start": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
-		}), open: diagnose.EndingMalformed, text: "closed the connection in the middle of its answer"},
+		}), open: diagnose.EndingMalformed, text: "closed the connection in the middle of its response"},
 		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
-		}), call: fault.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
+		}), call: fault.KindProtocol, text: "has invalid chunks (Transfer-Encoding)"},
 		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
 		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
 		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is not a JSON-RPC message: "{\"ok\":true}"`},
@@ -174,7 +174,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
-		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
+		}), call: fault.KindProtocol, text: "closed the connection in the middle of its response"},
 		"empty body":    {script: call(plain(200, "application/json", "")), call: fault.KindProtocol, text: "HTTP 200 OK, and no message"},
 		"only accepted": {script: call(plain(202, "", "")), call: fault.KindProtocol, text: "HTTP 202 Accepted, and no message"},
 		"wrong type":    {script: call(plain(200, "text/html", page)), call: fault.KindProtocol, text: `got text/html (200, "Bad gateway")`},
@@ -419,7 +419,7 @@ func TestUnreachable(t *testing.T) {
 		curable               bool
 	}{
 		{"refused", "http://" + free, `server "site" is unavailable: connection refused by ` + free, "listens on " + free, diagnose.EndingUnavailable, true},
-		{"unknown host", "http://nowhere.invalid/mcp", `the host "nowhere.invalid"`, "", diagnose.EndingUnavailable, false},
+		{"unknown host", "http://nowhere.invalid/mcp", `the host nowhere.invalid`, "", diagnose.EndingUnavailable, false},
 		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", diagnose.EndingUnavailable, false},
 		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", diagnose.EndingRefused, false},
 		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", diagnose.EndingUnavailable, false},

@@ -130,8 +130,8 @@ func (p *Pool) Known(name string) error {
 		return Disabled(known.off[name])
 	}
 	return &fault.UsageError{
-		Message: "no server named '" + name + "'",
-		Fix:     "the config has: " + strings.Join(known.order, ", "),
+		Message: fmt.Sprintf("no server named %q", name),
+		Fix:     "known servers: " + strings.Join(known.order, ", "),
 		Server:  name,
 	}
 }

@@ -37,11 +37,11 @@ const (
 	EndingRefused      Ending = "refused"                     // it answered Waiting with an error
 	EndingMalformed    Ending = "sent an invalid response to" // it answered Waiting, but not as MCP says
 	EndingUnset        Ending = "has an unset variable"       // its config uses variables that are not set
-	EndingUnusable     Ending = "cannot be started"           // its config has a value that cannot be used
+	EndingUnusable     Ending = "not started"                 // its config has an unusable value
 	EndingUnsupported  Ending = "cannot be proxied"           // it is no program
 
 	// These are for servers that are reached by HTTP.
-	EndingMisconfigured Ending = "cannot be asked"    // its config has something that cannot be used
+	EndingMisconfigured Ending = "is misconfigured"   // its config has an unusable value
 	EndingNoHeaders     Ending = "has no headers"     // its headersCommand failed
 	EndingUnavailable   Ending = "is unavailable"     // the network, or a proxy, has no answer of the server
 	EndingUnanswered    Ending = "does not respond"   // nothing within the limit

@@ -40,15 +40,15 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 	case errors.Is(err, ErrReset):
 		return "the connection was reset by " + peer
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return peer + " closed the connection in the middle of its answer"
+		return peer + " closed the connection in the middle of its response"
 	case errors.Is(err, io.EOF), errors.Is(err, errAborted):
-		return peer + " closed the connection without an answer"
+		return peer + " closed the connection without a response"
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer from " + peer
+		return "no response from " + peer
 	case strings.Contains(err.Error(), badLocation):
 		return peer + " redirects to an invalid address (Location header)"
 	case errors.Is(err, errTooLarge):
-		return "the answer of " + peer + " is " + err.Error()
+		return "the response from " + peer + " is " + err.Error()
 	}
 	for _, words := range []func(error, string, *url.URL) string{dialWords, tlsWords, brokenWords} {
 		if text := words(err, peer, address); text != "" {
@@ -89,17 +89,17 @@ func brokenWords(err error, peer string, _ *url.URL) string {
 	text := plainWords(err)
 	switch begins, odd := strings.CutPrefix(text, notHTTP); {
 	case speaksTLS(err):
-		return peer + " speaks TLS, and not plain HTTP"
+		return peer + " expects TLS, not plain HTTP"
 	case odd:
-		return peer + " does not speak HTTP: its answer begins with " + begins
+		return peer + " does not speak HTTP: its response begins with " + begins
 	case strings.Contains(text, "chunk"):
-		return "the answer of " + peer + " is not cut into chunks as its Transfer-Encoding says"
+		return "the response from " + peer + " has invalid chunks (Transfer-Encoding)"
 	case strings.Contains(err.Error(), transportBroken):
-		return "the answer of " + peer + " is not HTTP: " + text
+		return "the response from " + peer + " is not HTTP: " + text
 	case strings.HasPrefix(text, "stream error: "), strings.Contains(err.Error(), "http2: "):
-		return peer + " broke the exchange off (HTTP/2): " + text
+		return peer + " ended the exchange early (HTTP/2): " + text
 	case text == "TLS handshake timeout":
-		return fmt.Sprintf("%s has not ended the handshake of TLS within %s", peer, handshakeLimit)
+		return fmt.Sprintf("%s did not complete the TLS handshake within %s", peer, handshakeLimit)
 	}
 	return ""
 }
@@ -121,9 +121,9 @@ func dialWords(err error, peer string, address *url.URL) string {
 			whose = "the proxy"
 		}
 		if dns.IsNotFound {
-			return fmt.Sprintf("%s %q is not known", whose, dns.Name)
+			return fmt.Sprintf("%s %s was not found", whose, dns.Name)
 		}
-		return fmt.Sprintf("%s %q cannot be looked up: %s", whose, dns.Name, dns.Err)
+		return fmt.Sprintf("%s %s cannot be looked up: %s", whose, dns.Name, dns.Err)
 	case errors.Is(err, errRefused) && proxy != nil:
 		return "connection refused by the proxy " + proxy.Host
 	case errors.Is(err, errRefused):
@@ -131,7 +131,7 @@ func dialWords(err error, peer string, address *url.URL) string {
 	case alertOf(err) != nil || !errors.As(err, &op):
 		return ""
 	case strings.HasPrefix(op.Op, "socks") && proxy != nil:
-		return fmt.Sprintf("the proxy %s does not reach %s: %s", proxy.Host, address.Host, innermost(op))
+		return fmt.Sprintf("the proxy %s cannot reach %s: %s", proxy.Host, address.Host, innermost(op))
 	case op.Op == "dial" || op.Op == "proxyconnect":
 		return fmt.Sprintf("%s cannot be reached: %s", peer, innermost(op))
 	}
