@@ -26,7 +26,6 @@ var synonyms = map[string][]string{
 	"m": {"as it came", "as Markdown"},
 	"o": {"open in $PAGER", "open its log in $PAGER"},
 	"s": {"save to a file", "save images and other binary content"},
-	"t": {"as a table", "as a tree"},
 	"u": {"subscribe to updates", "unsubscribe"},
 	"w": {"restart on save", "also repeat the last call", "stop restarting"},
 	"y": {"copy as toolx command", "copy the row", "copy the text"},

@@ -8,6 +8,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
@@ -44,13 +45,13 @@ func (l *tab) compare(theme *pane.Theme, with *exec.Result) pane.Pane {
 			other = one
 		}
 	}
-	made := l.open(theme)
-	document, isJSON := made.(*document)
 	switch {
 	case other == nil:
 		l.compared = "the other result has no " + l.name
-	case isJSON:
-		l.compared = document.compare(other.value)
+	case l.value != nil && len(l.value) <= maxTree:
+		tree := jsontree.New(l.value, theme) // a table does not show differences
+		l.compared = tree.Compare(other.value)
+		return tree
 	default:
 		before, now := text(other), text(l)
 		lines, found := changedLines(before, now)
@@ -59,7 +60,7 @@ func (l *tab) compare(theme *pane.Theme, with *exec.Result) pane.Pane {
 		}
 		return pane.NewTextView(theme, func(width int) []string { return paintChanges(theme, lines, width) })
 	}
-	return made
+	return l.open(theme)
 }
 
 // text returns the beginning of what a tab shows, safe for a terminal.

@@ -209,11 +209,8 @@ func messagesOf(result *exec.Result) []exec.Message {
 	return messages
 }
 
-// messagesTab shows the messages of a prompt, each below its role; nil if there are none.
+// messagesTab shows the messages of a prompt, each below its role.
 func messagesTab(messages []exec.Message) *tab {
-	if len(messages) == 0 {
-		return nil
-	}
 	return &tab{
 		name:      "messages",
 		extension: ".txt",

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
 
@@ -74,10 +75,10 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 
 // resume opens the tab on the screen as another one was.
 func (v *View) resume(old *tab) {
-	was, ok := old.made.(*document)
-	now, too := v.body().(*document)
+	was, ok := old.made.(*jsontree.Tree)
+	now, too := v.body().(*jsontree.Tree)
 	if ok && too {
-		now.tree.Resume(was.tree)
+		now.Resume(was)
 	}
 }
 
@@ -111,8 +112,8 @@ func (v *View) Extent() pane.Extent { return pane.ExtentOf(v.body()) }
 
 // Sideways reports whether left and right scroll the tab on the screen.
 func (v *View) Sideways() bool {
-	d, ok := v.body().(*document)
-	return ok && d.asTable
+	_, ok := v.body().(*table)
+	return ok
 }
 
 // Editing reports whether the user is typing text: a search or the name of a file.

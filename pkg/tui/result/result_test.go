@@ -127,8 +127,8 @@ func TestText(t *testing.T) {
 func TestEveryTab(t *testing.T) {
 	for _, test := range []struct{ name, reply, schema, want string }{
 		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nempty"},
-		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw  tree"},
-		{"structured", `{"content":[],"structuredContent":{"a":[1]}}`, "", "[structured] reply raw  tree"},
+		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw\n"},
+		{"structured", `{"content":[],"structuredContent":{"a":[1]}}`, "", "[structured] reply raw\n"},
 		{"a schema that fits", `{"content":[],"structuredContent":{"a":1}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✓ structuredContent matches the output schema"},
 		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be an integer"},
 		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but returned no structuredContent"},
@@ -250,7 +250,7 @@ func TestTruncated(t *testing.T) {
 func TestTable(t *testing.T) {
 	list := `[{"name":"lamp","level":5,"on":true},{"name":"heater in the hall","level":120,"room":"a\nb"}]`
 	v := show(t, `{"content":[],"structuredContent":{"count":2,"devices":`+list+`}}`, "")
-	want := `[structured] reply raw  table, row 1 of 2
+	want := `[table] structured reply raw  row 1 of 2
 count: 2  devices
 name                level  on    room
 lamp                    5  true
@@ -258,7 +258,7 @@ heater in the hall    120        a\nb`
 	if got := frame(t, v, 60, 10); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	narrow := `[structured] reply raw  t…
+	narrow := `[table] 1/4  row 1 of 2
 count: 2  devices
 name          level    …+2
 lamp              5
@@ -268,8 +268,8 @@ heater in t…    120`
 	}
 	press(v, "right", "right", "right")
 	holds(t, frame(t, v, 26, 10), "room")
-	press(v, "t")
-	holds(t, frame(t, v, 60, 10), "tree", "▾ devices: [2 elements]")
+	press(v, "v")
+	holds(t, frame(t, v, 60, 10), "[structured]", "▾ devices: [2 elements]")
 }
 
 // Objects that hold more than a cell can show are a tree first, and a table for who
@@ -277,8 +277,8 @@ heater in t…    120`
 func TestTableOfNested(t *testing.T) {
 	v := show(t, `{"content":[],"structuredContent":{"count":2,"devices":[
 		{"name":"lamp","tags":["a","b"],"at":{"room":"hall"},"more":[],"less":{ }},{"name":"heater","tags":[{}]}]}}`, "")
-	holds(t, frame(t, v, 60, 10), "tree", "▾ devices: [2 elements]")
-	press(v, "t")
+	holds(t, frame(t, v, 60, 10), "[structured] table", "▾ devices: [2 elements]")
+	press(v, "v")
 	want := `count: 2  devices
 name    tags  at   more  less
 lamp    […]   {…}  []    {}
@@ -286,14 +286,14 @@ heater  […]`
 	if got := frame(t, v, 60, 10); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	press(v, "t")
+	press(v, "v", "v", "v")
 	holds(t, frame(t, v, 60, 10), "▾ devices: [2 elements]")
 }
 
 // What is no list of objects is a tree.
 func TestNoTable(t *testing.T) {
 	for _, value := range []string{`[]`, `[1]`, `[{}]`, `[{"a":1},2]`, `{"a":[{"b":1}],"c":[{"d":1}]}`, `{"a":1}`, `"x"`, `null`} {
-		if newTable(pane.NewTheme(false, true, false), json.RawMessage(value)) != nil {
+		if found, _ := tableIn(json.RawMessage(value)); found {
 			t.Errorf("%s is a table", value)
 		}
 	}

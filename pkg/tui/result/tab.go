@@ -31,51 +31,48 @@ type tab struct {
 // tabsOf returns the tabs of a result. There is always at least one.
 func tabsOf(result *exec.Result) []*tab {
 	var tabs []*tab
-	add := func(l *tab) {
-		if l != nil {
-			tabs = append(tabs, l)
-		}
-	}
 	structured, messages := structuredIn(result.Raw), messagesOf(result)
 	switch {
+	case len(messages) > 0:
+		tabs = append(tabs, messagesTab(messages))
 	case messages != nil:
-		add(messagesTab(messages))
 	case result.Err != nil:
-		add(errorTab(result.Err))
-		add(jsonTab("structured", structured))
+		tabs = append([]*tab{errorTab(result.Err)}, jsonTabs("structured", structured)...)
 	case result.Truncated != nil:
-		add(textTab("text", result.Value))
+		tabs = append(tabs, textTab(result.Value))
 	case structured != nil:
-		add(jsonTab("structured", structured))
+		tabs = jsonTabs("structured", structured)
 	default:
-		add(valueTab(result))
+		tabs = valueTabs(result)
 	}
 	if len(result.Content) > 0 && messages == nil {
-		add(contentTab(result))
+		tabs = append(tabs, contentTab("content", result.Content))
 	}
-	if len(result.Raw) <= maxTree { // else it would look like the raw tab
-		add(replyTab(result.Raw))
+	if raw := result.Raw; len(raw) > 0 {
+		if len(raw) <= maxTree { // else it would look like the raw tab
+			tabs = append(tabs, treeTab("reply", raw))
+		}
+		tabs = append(tabs, rawTab(raw))
 	}
-	add(rawTab(result))
 	if len(tabs) == 0 {
-		add(textTab("text", json.RawMessage(`""`)))
+		tabs = append(tabs, textTab(json.RawMessage(`""`)))
 	}
 	return tabs
 }
 
-// valueTab shows a JSON value: that of a tool without content, or a text with JSON. Other text is in the content tab.
-func valueTab(result *exec.Result) *tab {
+// valueTabs shows a JSON value: that of a tool without content, or a text with JSON. Other text is in the content tab.
+func valueTabs(result *exec.Result) []*tab {
 	switch {
 	case result.ValueIsContent() || len(result.Value) == 0:
 		return nil
 	case !rawjson.IsString(result.Value):
-		return jsonTab("value", result.Value)
+		return jsonTabs("value", result.Value)
 	}
 	if text := jsonInText(result.Value); text != nil {
-		return jsonTab("json", text)
+		return jsonTabs("json", text)
 	}
 	if len(result.Content) == 0 {
-		return textTab("text", result.Value)
+		return []*tab{textTab(result.Value)}
 	}
 	return nil
 }
@@ -107,21 +104,36 @@ func structuredIn(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// jsonTab shows JSON as a tree or a table; nil if there is no JSON.
-func jsonTab(name string, value json.RawMessage) *tab {
+// jsonTabs shows JSON as a tree, and as a table if it is a list of objects. The table comes first if it shows everything.
+// There are no tabs without JSON.
+func jsonTabs(name string, value json.RawMessage) []*tab {
 	if len(value) == 0 {
 		return nil
 	}
+	tree := treeTab(name, value)
+	if len(value) > maxTree {
+		tree.open = func(theme *pane.Theme) pane.Pane { return newRaw(theme, value) }
+		return []*tab{tree}
+	}
+	found, flat := tableIn(value)
+	table := *tree
+	table.name, table.open = "table", func(theme *pane.Theme) pane.Pane { return newTable(theme, value) }
+	switch {
+	case flat:
+		return []*tab{&table, tree}
+	case found:
+		return []*tab{tree, &table}
+	}
+	return []*tab{tree}
+}
+
+// treeTab shows JSON as a tree.
+func treeTab(name string, value json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".json",
 		value:     value,
-		open: func(theme *pane.Theme) pane.Pane {
-			if len(value) > maxTree {
-				return newRaw(theme, value)
-			}
-			return newDocument(theme, value)
-		},
+		open:      func(theme *pane.Theme) pane.Pane { return jsontree.New(value, theme) },
 		write: func(out io.Writer, safe bool) error {
 			if safe {
 				return render.Document(out, value, render.Screen{TTY: true})
@@ -143,46 +155,24 @@ func newRaw(theme *pane.Theme, raw json.RawMessage) pane.Pane {
 	return pane.NewTextView(theme, func(width int) []string { return theme.Break(safe, width) })
 }
 
-// replyTab shows the server's result as a tree, because content blocks are unsuitable for a table.
-func replyTab(raw json.RawMessage) *tab {
-	l := jsonTab("reply", raw)
-	if l != nil {
-		l.open = func(theme *pane.Theme) pane.Pane { return &document{tree: jsontree.New(raw, theme)} }
-	}
-	return l
+// textTab shows the text of a JSON string.
+func textTab(quoted json.RawMessage) *tab {
+	return contentTab("text", []json.RawMessage{rawjson.Build("type", "text", "text", quoted)})
 }
 
-// textTab shows the text of a JSON string.
-func textTab(name string, quoted json.RawMessage) *tab {
+// contentTab shows content blocks one after the other.
+func contentTab(name string, content []json.RawMessage) *tab {
 	return &tab{
 		name:      name,
+		blocks:    content,
 		extension: ".txt",
-		open: func(theme *pane.Theme) pane.Pane {
-			return newContent(theme, []block{textBlock(quoted, maxText)}, 0)
-		},
-		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
+		open:      func(theme *pane.Theme) pane.Pane { return newMessages(theme, exec.Message{Blocks: content}) },
+		write:     func(out io.Writer, safe bool) error { return writeContent(out, content, safe) },
 	}
 }
 
-// contentTab shows the content blocks one after the other.
-func contentTab(result *exec.Result) *tab {
-	return &tab{
-		name:      "content",
-		blocks:    result.Content,
-		extension: ".txt",
-		open: func(theme *pane.Theme) pane.Pane {
-			return newMessages(theme, exec.Message{Blocks: result.Content})
-		},
-		write: func(out io.Writer, safe bool) error { return writeContent(out, result.Content, safe) },
-	}
-}
-
-// rawTab shows the server's exact result, byte for byte; nil if there is none.
-func rawTab(result *exec.Result) *tab {
-	raw := result.Raw
-	if len(raw) == 0 {
-		return nil
-	}
+// rawTab shows the server's exact result, byte for byte.
+func rawTab(raw json.RawMessage) *tab {
 	return &tab{
 		name:      "raw",
 		extension: ".json",
@@ -214,22 +204,13 @@ func writeContent(out io.Writer, content []json.RawMessage, safe bool) error {
 
 func writeBlock(out io.Writer, raw json.RawMessage, safe bool) error {
 	block := exec.ReadBlock(raw)
-	if block.Quoted != nil && !block.Binary() {
-		return writeQuoted(out, block.Quoted, safe)
+	if block.Quoted != nil && !block.Binary() && !safe {
+		return rawjson.WriteText(out, block.Quoted)
 	}
 	text := block.String()
 	if safe {
 		text = render.SafeBlock(text)
 	}
 	_, err := io.WriteString(out, text)
-	return err
-}
-
-// writeQuoted writes the text of a JSON string.
-func writeQuoted(out io.Writer, quoted json.RawMessage, safe bool) error {
-	if !safe {
-		return rawjson.WriteText(out, quoted)
-	}
-	_, err := io.WriteString(out, render.SafeBlock(rawjson.Unquote(quoted)))
 	return err
 }

@@ -28,7 +28,6 @@ const (
 type table struct {
 	theme   *pane.Theme
 	rows    []json.RawMessage
-	flat    bool   // no member is an object or a list, which cells only mark
 	caption string // the members beside the list; safe
 	columns []column
 	first   int // the first column that is shown
@@ -44,32 +43,43 @@ type column struct {
 	number bool   // all its values are numbers
 }
 
-// newTable returns a table of a list of objects, or of an object whose only non-scalar member is such
-// a list; nil for anything else.
+// tableIn reports whether a value has a table, judged by its first rows, and whether that shows everything: cells only
+// mark objects and lists.
+func tableIn(value json.RawMessage) (found, flat bool) {
+	rows, _ := listIn(value)
+	names := make(map[string]bool)
+	flat = true
+	for _, row := range rows[:min(len(rows), maxSampled)] {
+		for member := range rawjson.Each(row) {
+			names[member.Name] = true
+			flat = flat && scalar(member.Value)
+		}
+	}
+	found = len(names) > 0 && len(names) <= maxColumns
+	return found, found && flat
+}
+
+// newTable returns the table of a value that has one: of a list of objects, or of an object whose only non-scalar member
+// is such a list.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
-	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: pane.NewSearch("/")}
+	t := &table{theme: theme, rows: rows, caption: caption, search: pane.NewSearch("/")}
 	places := make(map[string]int) // indexes of columns, in the order in which names first appear
 	for i, row := range rows {
 		for member := range rawjson.Each(row) {
 			at, known := places[member.Name]
-			if !known && len(t.columns) == maxColumns {
-				return nil
-			}
 			if !known {
-				at = len(t.columns)
+				if at = len(t.columns); at == maxColumns {
+					continue // it has fewer in its first rows
+				}
 				places[member.Name] = at
 				width := theme.Width(render.Safe(member.Name))
 				t.columns = append(t.columns, column{name: member.Name, width: width, number: true})
 			}
-			t.flat = t.flat && scalar(member.Value)
 			if i < maxSampled {
 				t.columns[at].measure(theme, t.cell(member.Value), member.Value[0])
 			}
 		}
-	}
-	if len(t.columns) == 0 {
-		return nil
 	}
 	return t
 }
@@ -152,9 +162,9 @@ func (t *table) Editing() bool { return t.search.Typing }
 // Extent returns the visible part of the rows.
 func (t *table) Extent() pane.Extent { return t.list.Extent() }
 
-// About returns the size of the table.
+// About returns the row under the cursor, and how many there are.
 func (t *table) About() string {
-	return fmt.Sprintf("table, row %d of %d", t.list.Cursor+1, len(t.rows))
+	return fmt.Sprintf("row %d of %d", t.list.Cursor+1, len(t.rows))
 }
 
 // Bindings returns what the keys do now.
