@@ -23,22 +23,15 @@ func (v *View) openPager() tea.Cmd { return Page(v.getenv("PAGER"), v.tabs[v.cur
 // Page returns the command that shows what write writes in a pager. variable is $PAGER; write is asked for text that is
 // safe for a terminal.
 func Page(variable string, write func(out io.Writer, safe bool) error) tea.Cmd {
-	pager := newPager(variable, write)
-	return pane.Exec(pager.run, func(err error) tea.Msg {
+	words := pagerCommand(variable)
+	run := func(_ io.Reader, out, errOut io.Writer) error { return runPager(words, write, out, errOut) }
+	return pane.Exec(run, func(err error) tea.Msg {
 		if err != nil {
-			name := cmp.Or(strings.TrimSpace(variable), pager.Args[0])
+			name := cmp.Or(strings.TrimSpace(variable), words[0])
 			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", name, err), true}
 		}
 		return nil
 	})
-}
-
-// newPager makes a pager.
-func newPager(variable string, write func(out io.Writer, safe bool) error) *pager {
-	words := pagerCommand(variable)
-	command := exec.Command(words[0], words[1:]...)
-	command.Env = config.Environ()
-	return &pager{Cmd: command, write: write}
 }
 
 // pagerCommand returns the program of $PAGER with its flags, or less if it is not set. With its flag -F, less would
@@ -57,24 +50,19 @@ func pagerCommand(variable string) []string {
 	return words
 }
 
-// pager is a program that shows the output of write, which is safe for a terminal.
-type pager struct {
-	*exec.Cmd
-	write func(out io.Writer, safe bool) error
-}
-
-// run shows the text on the terminal. A pager reads keys from the terminal itself.
-func (p *pager) run(_ io.Reader, out, errOut io.Writer) error {
-	p.Stdout, p.Stderr = out, errOut
-	in, err := p.StdinPipe()
+// runPager shows a text on the terminal. A pager reads keys from the terminal itself.
+func runPager(words []string, write func(out io.Writer, safe bool) error, out, errOut io.Writer) error {
+	pager := exec.Command(words[0], words[1:]...)
+	pager.Env, pager.Stdout, pager.Stderr = config.Environ(), out, errOut
+	in, err := pager.StdinPipe()
 	if err != nil {
 		return err
 	}
-	if err := p.Start(); err != nil {
+	if err := pager.Start(); err != nil {
 		return err
 	}
 	buffered := bufio.NewWriterSize(in, 64<<10)
 	// A user who quits early closes the pipe before everything is written, which is not an error.
-	_ = errors.Join(p.write(buffered, true), buffered.Flush(), in.Close())
-	return p.Wait()
+	_ = errors.Join(write(buffered, true), buffered.Flush(), in.Close())
+	return pager.Wait()
 }

@@ -37,12 +37,11 @@ func script(t *testing.T, lines string) string {
 	return path
 }
 
-// runPager runs the pager of a tab, as Bubble Tea does.
-func runPager(t *testing.T, v *View, variable string) (string, error) {
+// paged is what the pager of the tab on the screen shows.
+func paged(t *testing.T, v *View, variable string) (string, error) {
 	t.Helper()
-	p := newPager(variable, v.tabs[v.current].write)
 	var out bytes.Buffer
-	err := p.run(strings.NewReader("keys"), &out, &out)
+	err := runPager(pagerCommand(variable), v.tabs[v.current].write, &out, &out)
 	return out.String(), err
 }
 
@@ -55,7 +54,7 @@ func TestPager(t *testing.T) {
 		{"JSON", `{"content":[],"structuredContent":{"a":["\u202e"]}}`, "{\n  \"a\": [\n    \"\\u202e\"\n  ]\n}\n"},
 		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it \u001b burns"}]}`, "error: it \\x1b burns\n"},
 	} {
-		got, err := runPager(t, show(t, test.reply, ""), pager)
+		got, err := paged(t, show(t, test.reply, ""), pager)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %v, %d bytes %.60q, want %d bytes %.60q", test.name, err, len(got), got, len(test.want),
 				test.want)
@@ -67,10 +66,10 @@ func TestPager(t *testing.T) {
 // there is one.
 func TestPagerThatEnds(t *testing.T) {
 	v := show(t, ofText(strings.Repeat("line\n", 200_000)), "")
-	if got, err := runPager(t, v, script(t, "head -n 1")); err != nil || got != "line\n" {
+	if got, err := paged(t, v, script(t, "head -n 1")); err != nil || got != "line\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := runPager(t, v, filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := paged(t, v, filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("no word about a pager that is not there")
 	}
 }
