@@ -8,7 +8,9 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
 	"toolx/pkg/words"
 )
 
@@ -55,6 +57,19 @@ func (s *shared) prompt(title string, lines []string, value, help string, take f
 	}})
 	s.dialog.input = &input
 	return input.Focus()
+}
+
+// askPath asks for the path to save something to, again if the last one did not work.
+func (s *shared) askPath(msg result.SaveMsg) tea.Cmd {
+	var lines []string
+	switch {
+	case msg.Failed != "" && s.dialog != nil:
+		s.notify(msg.Failed, true)
+		return nil
+	case msg.Failed != "":
+		lines = []string{s.theme.Paint(pane.Bad, render.Safe(msg.Failed))}
+	}
+	return s.prompt(msg.Title, lines, msg.Path, "save", msg.Save)
 }
 
 // leave runs when the dialog is closed without agreement.

@@ -61,6 +61,7 @@ func newModel(ctx context.Context, options Options) *model {
 	calls := &calls{
 		shared: s, view: result.New(s.theme), page: page, server: servers.server, limits: make(map[itemKey]timeLimit),
 	}
+	calls.view.Ask = s.askPath
 	m := &model{
 		shared: s, feed: feed.New(), wanted: options.Start, servers: servers,
 		panes: &panes{

@@ -104,6 +104,30 @@ func TestWaysOutOfGroups(t *testing.T) {
 	d.shows("there is nothing to leave; q quits")
 }
 
+// A result is saved to the path that is typed. If that fails, the dialog says why and keeps what was typed.
+func TestSaveAResult(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"talk","inputSchema":{"type":"object"}}`, says("words")))
+	t.Chdir(t.TempDir())
+	wait := func(text string) {
+		t.Helper()
+		d.until(text, func() bool { return strings.Contains(d.frame(), text) })
+	}
+	d.press("down", "ctrl+r", "3")
+	d.until("the end", func() bool { return !d.m.calls.shown.running() })
+	d.press("s")
+	d.shows("save as", "> talk.txt")
+	d.press("esc", "s", "text:x", "enter")
+	wait("saved talk.txtx")
+	d.press("s", "text:x", "enter")
+	wait("talk.txtx already exists; choose another name")
+	d.shows("save as", "> talk.txtx")
+	d.press("text:2", "enter")
+	wait("saved talk.txtx2")
+	if saved, err := os.ReadFile("talk.txtx2"); string(saved) != "words" {
+		t.Errorf("%q, %v", saved, err)
+	}
+}
+
 // A call is cancelled by one key, and says so; the interface goes on.
 func TestCancel(t *testing.T) {
 	begun := make(chan bool, 1)

@@ -59,9 +59,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.timeline.Update(msg)
 	case result.NoteMsg:
 		m.notify(msg.Text, msg.Bad)
-	case result.RetryMsg:
-		m.notify(msg.Text, msg.Bad)
-		return msg.Ask()
+	case result.SaveMsg:
+		return m.askPath(msg)
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
 	case timeline.RerunMsg:

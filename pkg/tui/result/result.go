@@ -18,6 +18,9 @@ import (
 
 // View shows one result at a time. Create it with New; its zero value does not work.
 type View struct {
+	// Ask asks the user for the path to save something to. That of New sends the message.
+	Ask func(SaveMsg) tea.Cmd
+
 	theme  *pane.Theme
 	focus  bool
 	result *exec.Result // nil if nothing was shown yet
@@ -28,7 +31,6 @@ type View struct {
 	chosen  string   // the tab that the user went to last
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
-	prompt  *prompt  // for a path to save to, or nil
 
 	headHeight int         // the lines above the body, when it was drawn last
 	names      []pane.Span // of the tabs in the first of those
@@ -41,24 +43,21 @@ type NoteMsg struct {
 	Bad  bool
 }
 
-// RetryMsg is the note of a failure, and a function that asks the user again.
-type RetryMsg struct {
-	NoteMsg
-	Ask func() tea.Cmd
-}
-
 // described is a body that can describe its display in a few words.
 type described interface{ About() string }
 
 // New returns a view that shows nothing yet.
-func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
+func New(theme *pane.Theme) *View {
+	ask := func(msg SaveMsg) tea.Cmd { return func() tea.Msg { return msg } }
+	return &View{Ask: ask, theme: theme, getenv: os.Getenv}
+}
 
 // Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the structured
 // content, else the content. If the same tool succeeded before as well, it begins with the tab that the user has
 // chosen, and with what is open in it.
 func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	before := *v
-	*v = View{theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
+	*v = View{Ask: v.Ask, theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
 	if result == nil {
 		return
 	}
@@ -84,9 +83,7 @@ func (v *View) resume(old *tab) {
 
 // Focus sets whether the view has the focus.
 func (v *View) Focus(on bool) {
-	if v.focus = on; !on {
-		v.prompt = nil
-	}
+	v.focus = on
 	if b := v.body(); b != nil {
 		b.Focus(on)
 	}
@@ -116,18 +113,16 @@ func (v *View) Sideways() bool {
 	return ok
 }
 
-// Editing reports whether the user is typing text: a search or the name of a file.
+// Editing reports whether the user is typing a search.
 func (v *View) Editing() bool {
 	b := v.body()
-	return v.prompt != nil || b != nil && b.Editing()
+	return b != nil && b.Editing()
 }
 
 // Bindings returns what the keys do now.
 func (v *View) Bindings() []pane.Binding {
 	b := v.body()
 	switch {
-	case v.prompt != nil:
-		return v.promptKeys()
 	case b == nil:
 		return nil
 	case b.Editing():
@@ -174,7 +169,10 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	case tea.MouseClickMsg:
 		return v.click(msg)
 	}
-	return v.updateText(msg)
+	if b := v.body(); b != nil {
+		return b.Update(msg)
+	}
+	return nil
 }
 
 // click goes to a tab whose name is clicked, and passes a click on the body to the body.
@@ -185,18 +183,6 @@ func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	}
 	msg.Y -= v.headHeight
 	if b := v.body(); b != nil && msg.Y >= 0 {
-		return b.Update(msg)
-	}
-	return nil
-}
-
-// updateText passes other messages to the text input.
-func (v *View) updateText(msg tea.Msg) (cmd tea.Cmd) {
-	if v.prompt != nil {
-		v.prompt.input, cmd = v.prompt.input.Update(msg)
-		return cmd
-	}
-	if b := v.body(); b != nil {
 		return b.Update(msg)
 	}
 	return nil

@@ -390,37 +390,41 @@ func TestSaveText(t *testing.T) {
 	text := "exact \x1b[2J bytes\n\n"
 	v := show(t, ofText(text), "")
 	path := filepath.Join(t.TempDir(), "out.txt")
-	press(v, "s")
-	holds(t, frame(t, v, 60, 8), "save as: probe.txt")
-	v.prompt.input.SetValue(path)
-	if got := press(v, "enter"); len(got) != 1 || got[0] != (NoteMsg{Text: "saved " + path}) {
+	ask := asks(t, v)
+	if ask.Title != "save as" || ask.Path != "probe.txt" {
+		t.Errorf("it asks %+v", ask)
+	}
+	if got := ask.Save(path)(); got != (NoteMsg{Text: "saved " + path}) {
 		t.Errorf("told %v", got)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != text {
 		t.Errorf("saved %q, %v", got, err)
 	}
-	press(v, "s")
-	v.prompt.input.SetValue(path)
-	got := press(v, "enter")
-	if retry, ok := got[0].(RetryMsg); !ok || !retry.Bad {
-		t.Errorf("overwritten: %v", got)
-	} else if retry.Ask(); v.prompt == nil || v.prompt.input.Value() != path {
-		t.Error("what was typed is thrown away")
+	again, ok := asks(t, v).Save(path)().(SaveMsg)
+	if !ok || again.Path != path || !strings.Contains(again.Failed, "already exists; choose another name") {
+		t.Errorf("overwritten, or what was typed is thrown away: %+v", again)
 	}
-	press(v, "esc")
-	if v.Editing() {
-		t.Error("esc did not close the prompt")
+	if again.Save("") != nil {
+		t.Error("it is saved without a name")
 	}
+}
+
+// asks is the question that s asks.
+func asks(t *testing.T, v *View) SaveMsg {
+	t.Helper()
+	messages := press(v, "s")
+	if len(messages) != 1 {
+		t.Fatalf("s gives %v", messages)
+	}
+	return messages[0].(SaveMsg)
 }
 
 // EXEC-15: bytes are saved as they are.
 func TestSaveBlocks(t *testing.T) {
 	v := show(t, `{"content":[{"type":"image","mimeType":"image/png","data":"`+dot+`"}]}`, "")
 	folder := t.TempDir()
-	press(v, "s")
-	v.prompt.input.SetValue(folder)
 	want := filepath.Join(folder, "probe-1.png")
-	if got := press(v, "enter"); len(got) != 1 || got[0] != (NoteMsg{Text: "saved " + want}) {
+	if got := asks(t, v).Save(folder)(); got != (NoteMsg{Text: "saved " + want}) {
 		t.Errorf("told %v", got)
 	}
 	picture, _ := base64.StdEncoding.DecodeString(dot)

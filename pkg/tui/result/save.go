@@ -9,65 +9,33 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/tui/pane"
 )
 
-// prompt is the line that asks where to save something.
-type prompt struct {
-	input textinput.Model
-	save  func(path string) NoteMsg
+// SaveMsg asks the user for the path to save something to.
+type SaveMsg struct {
+	Title, Path string // the question, and a proposal
+	// Failed says why it could not be saved to Path, if it was tried. It is not safe for a terminal yet.
+	Failed string
+	save   func(path string) (saved string, err error)
 }
 
-// ask opens the line that asks for a path, with a proposed path in it.
-func (v *View) ask(question, proposal string, save func(path string) NoteMsg) tea.Cmd {
-	input := pane.NewInput(question + ": ")
-	input.SetValue(proposal)
-	v.prompt = &prompt{input, save}
-	return v.prompt.input.Focus()
-}
-
-// promptKeys returns the keys while a path is typed.
-func (v *View) promptKeys() []pane.Binding {
-	return []pane.Binding{
-		{Keys: []string{"enter"}, Help: "save", Do: v.answer},
-		{Keys: []string{"esc"}, Help: "do not save", Do: func() tea.Cmd { v.prompt = nil; return nil }},
-	}
-}
-
-// answer saves to the typed path, and asks again with the same text if that fails.
-func (v *View) answer() tea.Cmd {
-	p := v.prompt
-	v.prompt = nil
-	path := strings.TrimSpace(p.input.Value())
-	if path == "" {
+// Save returns the command that saves to a path. It asks again if that fails.
+func (m SaveMsg) Save(path string) tea.Cmd {
+	if m.Path = path; path == "" {
 		return nil
 	}
-	result := v.result
-	again := func() tea.Cmd {
-		if v.prompt != nil || v.result != result {
-			return nil
-		}
-		v.prompt = p
-		return p.input.Focus()
-	}
 	return func() tea.Msg {
-		note := p.save(atHome(path))
-		if note.Bad {
-			return RetryMsg{note, again}
+		saved, err := m.save(atHome(path))
+		if err != nil {
+			m.Failed = err.Error()
+			return m
 		}
-		return note
+		return NoteMsg{Text: "saved " + saved}
 	}
-}
-
-// line draws the prompt.
-func (p *prompt) line(width int) string {
-	p.input.SetWidth(max(1, width-len(p.input.Prompt)-1))
-	return p.input.View()
 }
 
 // atHome expands ~ as a shell would.
@@ -86,29 +54,21 @@ func (v *View) save() tea.Cmd {
 		return v.saveText()
 	}
 	result := v.result
-	return v.ask("save into folder", ".", func(folder string) NoteMsg { return savedBlocks(folder, result) })
-}
-
-func savedBlocks(folder string, result *exec.Result) NoteMsg {
-	paths, err := render.SaveBlocks(folder, result.ToolName, result)
-	switch {
-	case err != nil:
-		return NoteMsg{err.Error(), true}
-	case len(paths) == 1:
-		return NoteMsg{Text: "saved " + paths[0]}
-	}
-	return NoteMsg{Text: fmt.Sprintf("saved %d files, the last one as %s", len(paths), paths[len(paths)-1])}
+	return v.Ask(SaveMsg{Title: "save into folder", Path: ".", save: func(folder string) (string, error) {
+		paths, err := render.SaveBlocks(folder, result.ToolName, result)
+		if err != nil || len(paths) == 1 {
+			return strings.Join(paths, ""), err
+		}
+		return fmt.Sprintf("%d files, the last one as %s", len(paths), paths[len(paths)-1]), nil
+	}})
 }
 
 // saveText asks for a file for the whole content of the tab, byte for byte.
 func (v *View) saveText() tea.Cmd {
 	l := v.tabs[v.current]
-	return v.ask("save as", render.FileName(v.result.ToolName)+l.extension, func(path string) NoteMsg {
-		if err := l.saveAs(path); err != nil {
-			return NoteMsg{err.Error(), true}
-		}
-		return NoteMsg{Text: "saved " + path}
-	})
+	name := render.FileName(v.result.ToolName) + l.extension
+	save := func(path string) (string, error) { return path, l.saveAs(path) }
+	return v.Ask(SaveMsg{Title: "save as", Path: name, save: save})
 }
 
 // saveAs writes a new file that only the user can read. It does not overwrite files.

@@ -104,8 +104,8 @@ func structuredIn(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// jsonTabs shows JSON as a tree, and as a table if it is a list of objects. The table comes first if it shows everything.
-// There are no tabs without JSON.
+// jsonTabs shows JSON as a tree, and as a table if it is a list of objects; the table comes first if it shows
+// everything. There are no tabs without JSON.
 func jsonTabs(name string, value json.RawMessage) []*tab {
 	if len(value) == 0 {
 		return nil

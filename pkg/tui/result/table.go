@@ -59,8 +59,8 @@ func tableIn(value json.RawMessage) (found, flat bool) {
 	return found, found && flat
 }
 
-// newTable returns the table of a value that has one: of a list of objects, or of an object whose only non-scalar member
-// is such a list.
+// newTable returns the table of a value that has one: of a list of objects, or of an object whose only non-scalar
+// member is such a list.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
 	t := &table{theme: theme, rows: rows, caption: caption, search: pane.NewSearch("/")}

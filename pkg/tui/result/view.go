@@ -20,22 +20,15 @@ func (v *View) Render(width, height int) string {
 	if b == nil {
 		return v.theme.Block([]string{v.theme.Paint(pane.Dim, "there is no result")}, width, height)
 	}
-	below := 0
-	if v.prompt != nil && height > 1 {
-		below = 1
-	}
-	remarks := v.remarkLines(width, height-below)
+	remarks := v.remarkLines(width, height)
 	v.headHeight = 0
-	if height-below > minBody {
+	if height > minBody {
 		v.headHeight = 1 + len(remarks)
 	}
-	block := b.Render(width, height-below-v.headHeight)
+	block := b.Render(width, height-v.headHeight)
 	if v.headHeight > 0 {
 		head := append([]string{v.title(width)}, remarks...)
 		block = v.theme.Block(head, width, len(head)) + "\n" + block
-	}
-	if below > 0 {
-		block += "\n" + v.theme.Fit(v.prompt.line(width), width)
 	}
 	return block
 }
