@@ -189,9 +189,10 @@ screens: ## draw every screen in every theme into bin/screens, for review
 	  for f in bin/screens/*.svg; do rsvg-convert "$$f" -o "$${f%.svg}.png"; done; \
 	else echo "rsvg-convert (Debian: librsvg2-bin) makes PNGs of them"; fi
 
-docs: ## regenerate docs/README.md, docs/checks/README.md, docs/config-keys.md and schema/shapes.json
+docs: ## regenerate schema/shapes.json, pages and tables of docs
 	$(GO) test ./cmd -run Index -update
 	$(GO) test ./pkg/doctor -run Pages -update
+	$(GO) test ./pkg/ai -run Docs -update
 	$(GO) test ./schema -run 'Keys|Shapes' -update
 
 licences: ## regenerate release/licences.csv, and check the licences

@@ -40,6 +40,8 @@ const (
 func anthropicRecord() record {
 	return record{
 		name: Anthropic, keys: []string{"ANTHROPIC_API_KEY", anthropicToken}, help: "ANTHROPIC_API_KEY",
+		docs: "Messages | `ANTHROPIC_API_KEY`, else `ANTHROPIC_AUTH_TOKEN` | `--base-url`, `ANTHROPIC_BASE_URL`, " +
+			"else Anthropic's | `" + defaultAnthropicModel + "`",
 		open:        newAnthropic,
 		server:      "an Anthropic server",
 		address:     anthropicURL,

@@ -32,7 +32,9 @@ type ollama struct{ *endpoint }
 func ollamaRecord() record {
 	return record{
 		name: Ollama, keys: []string{"OLLAMA_API_KEY"}, open: newOllama,
-		help:        "OLLAMA_HOST; the default model is " + defaultOllamaModel,
+		help: "OLLAMA_HOST; the default model is " + defaultOllamaModel,
+		docs: "Ollama `/api/chat` | `OLLAMA_API_KEY`, only for `https` | " +
+			"`--base-url`, `OLLAMA_HOST`, else this machine | `" + defaultOllamaModel + "`",
 		server:      "an Ollama server",
 		address:     "http://localhost:11434",
 		addressHint: "set OLLAMA_HOST or --base-url to Ollama's address",

@@ -32,6 +32,8 @@ func openAIRecord() record {
 		name: OpenAI, keys: []string{"OPENAI_API_KEY"}, open: newOpenAI,
 		help: "OPENAI_API_KEY, and any API like OpenAI's chat completions at\n" +
 			"             --base-url: vLLM, LM Studio, llama.cpp, Mistral",
+		docs: "Chat Completions | `OPENAI_API_KEY`, not needed in private networks | " +
+			"`--base-url`, `OPENAI_BASE_URL`, else OpenAI's | none: use `--model`",
 		server:      "an OpenAI-compatible server",
 		address:     "http://localhost:8000/v1",
 		addressHint: "set --base-url to the address up to the version",

@@ -95,6 +95,7 @@ type record struct {
 	name string
 	keys []string // the variables that may hold its key
 	help string   // for toolx ask --help
+	docs string   // the other cells of its row in docs/ask.md
 	open func(Options) (Provider, error)
 
 	// The rest is for messages.
