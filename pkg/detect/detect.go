@@ -204,10 +204,18 @@ func NameOf(command []string, address string) string {
 		labels := slices.DeleteFunc(strings.Split(parsed.Hostname(), "."), common)
 		name = strings.Join(labels[:min(1, len(labels))], "")
 	}
+	name = strings.ReplaceAll(name, `\`, "/")
+	const packages = "node_modules/"
+	if at := strings.LastIndex(name, packages); at >= 0 { // the file of a package: its name, as for npx
+		first, rest, _ := strings.Cut(strings.TrimPrefix(name[at+len(packages):], ".bin/"), "/")
+		if name = first; strings.HasPrefix(first, "@") {
+			rest, _, _ = strings.Cut(rest, "/")
+			name += "/" + rest
+		}
+	}
 	if at := strings.LastIndexByte(name, '@'); at > 0 { // a version
 		name = name[:at]
 	}
-	name = strings.ReplaceAll(name, `\`, "/")
 	for name != "." && name != "/" && name != "" {
 		base := path.Base(name)
 		switch ext := path.Ext(base); ext {
