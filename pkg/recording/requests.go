@@ -49,7 +49,7 @@ func (p *Pairs) Take(event wire.Event) (request *Request, answers bool) {
 	case wire.FrameReceived:
 		message, fromServer, took = e.Bytes, true, e.Took
 	case wire.ProcessStarted:
-		p.forget(e.Server) // a new process numbers its requests anew
+		p.forget(e.Server) // a new process starts its request ids again
 		return nil, false
 	default:
 		return nil, false

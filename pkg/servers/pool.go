@@ -41,7 +41,7 @@ type entry struct {
 	opening *opening
 }
 
-// opening is one run of attempts to connect, which several callers may wait for. It goes on as long as the context of
+// opening is one run of attempts to connect, which several callers may wait for. It continues while the context of
 // any of them, unless the server is stopped.
 type opening struct {
 	server  string

@@ -122,7 +122,7 @@ func (c *conn) run(life context.Context, m wire.Message, do func(context.Context
 	})
 }
 
-// attach makes the server ready for the client. A start goes on as long as any client waits for it.
+// attach makes the server ready for the client. A start continues while any client waits for it.
 func (c *conn) attach(ctx context.Context, params json.RawMessage) response {
 	h := c.server
 	h.mu.Lock()

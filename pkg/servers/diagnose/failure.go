@@ -27,7 +27,7 @@ type Ending string
 const (
 	EndingNotFound     Ending = "not found"                   // there is no such program
 	EndingNotStarted   Ending = "could not be started"        // there is, but it cannot run
-	EndingExited       Ending = "exited"                      // it ended by itself
+	EndingExited       Ending = "exited"                      // it exited
 	EndingKilled       Ending = "was killed"                  // a signal ended it
 	EndingSilent       Ending = "did not respond"             // no answer within the limit
 	EndingUnfinished   Ending = "did not end its list"        // it gave pages until the limit passed

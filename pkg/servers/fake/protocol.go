@@ -167,11 +167,11 @@ type meta struct {
 }
 
 func metaOf(params json.RawMessage) meta {
-	var holder struct {
+	var request struct {
 		Meta meta `json:"_meta"`
 	}
-	_ = json.Unmarshal(params, &holder)
-	return holder.Meta
+	_ = json.Unmarshal(params, &request)
+	return request.Meta
 }
 
 // answerModern holds the rules of 2026-07-28: the version and the client's

@@ -197,7 +197,7 @@ func readKeyPair(certificate, key string) (tls.Certificate, error) {
 func authorities(named, configured string, warn func(text string)) (*x509.CertPool, error) {
 	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")
 	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
-		// Go reads SSL_CERT_FILE by itself there.
+		// Go itself reads SSL_CERT_FILE there.
 		if extra == replaced {
 			extra = ""
 		}

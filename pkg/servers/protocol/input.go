@@ -212,7 +212,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 			Err:    fmt.Errorf("%d requests in one answer, over the limit of %d", len(requests), maxOpen),
 		}
 	}
-	for _, request := range requests { // before the user is asked in vain
+	for _, request := range requests { // before the user answers a question for nothing
 		if method := methodOf(request.Value); b.handler(method) == nil {
 			b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: method})
 			return nil, &InputError{Server: b.server, Method: method}

@@ -39,7 +39,7 @@ type requester struct {
 	maxMessage int64
 
 	levelMu  sync.Mutex
-	logLevel string // that 2026-07-28's requests ask for; of the older era, what the server was told
+	logLevel string // of requests in 2026-07-28; in the older era, the level that was set
 }
 
 // Request sends any request and returns the answer, byte for byte; a JSON-RPC error is an Answer too. params is JSON or
@@ -255,7 +255,7 @@ func (r *requester) pages(ctx context.Context, method, member string) ([]json.Ra
 	}
 }
 
-// Ping asks the server for a sign of life: ping, or server/discover where the agreed revision has no ping.
+// Ping checks that the server responds: with ping, or server/discover if the agreed revision has no ping.
 func (r *requester) Ping(ctx context.Context) (json.RawMessage, error) {
 	if r.modern() {
 		return r.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})

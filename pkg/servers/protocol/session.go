@@ -359,7 +359,7 @@ func unknownOutcome(err error) error {
 	return &diagnose.Hinted{
 		Text: err.Error() + "; outcome unknown", Err: err,
 		Fix: "the call may have had its effect: look before you repeat it " +
-			"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)",
+			"(toolx automatically repeats calls of tools with readOnlyHint or idempotentHint)",
 	}
 }
 

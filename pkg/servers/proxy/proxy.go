@@ -104,7 +104,7 @@ type proxy struct {
 	guard   *proxyGuard // nil where all tools may be used
 
 	outMu   sync.Mutex
-	out     *bufio.Writer // to client; flushed when stdout has no more for now
+	out     *bufio.Writer // to client; flushed when stdout has nothing more for now
 	outOver bool          // the end of stdout is with the client
 
 	clientEnded chan struct{} // closed when the client has said its last

@@ -8,7 +8,7 @@ import (
 )
 
 // descendants tracks the descendants of the programs that toolx runs for servers. Where the kernel gives orphans to
-// init, toolx only finds those that stay in a program's group.
+// init, toolx only finds those in the program's group.
 var descendants tracker
 
 type tracker struct{}

@@ -398,7 +398,7 @@ func (c *classifier) release() {
 
 // salvageGlued finds messages inside a line that is not JSON as a whole. Each run of foreign bytes is one finding.
 //
-// Beside text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
+// Beside text, only answers are taken, and those are doubtful: a log may quote any text, and a request or a
 // notification in it would act in the server's name.
 func (c *classifier) salvageGlued(current Line, content []byte) bool {
 	found := findMessages(content)
@@ -465,7 +465,7 @@ func findMessages(content []byte) []located {
 		start += at
 		m, length := decodeMessage(content[start:])
 		if length == 0 {
-			budget -= len(content) - start // at most what was read in vain
+			budget -= len(content) - start // at most the bytes that were read without success
 			at += key + 1
 			continue
 		}

@@ -24,7 +24,7 @@ type Message struct {
 	NullError bool
 	// Foreign reports that there are members that JSON-RPC does not define.
 	Foreign bool
-	// Quoted reports that the message shares its line with text. The text may be a log that quotes what anybody wrote,
+	// Quoted reports that the message shares its line with text. The text may be a log that quotes any text,
 	// so such a message is trusted less.
 	Quoted bool
 }

@@ -44,7 +44,7 @@ func (s *Stream) Keep(bytes int) { s.classify.keep = bytes }
 func (s *Stream) OnRefused(take func(Message)) { s.classify.onRefused = take }
 
 // An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
-// a log that quotes what anybody wrote. The wait is IdleTime for a server that is known to write text and messages on
+// a log that quotes any text. The wait is IdleTime for a server that is known to write text and messages on
 // one line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the
 // request's own limit passes (see TakeDoubtful).
 const (
