@@ -11,14 +11,14 @@ const maxSearched = 500_000
 // find moves to the next or previous node whose name or value matches, and opens everything around it. Without a
 // search, it finds differences. It looks at the node under the cursor first if here is set, else last.
 func (t *Tree) find(by int, here bool) {
-	fits := func(n *node) bool { return n.matches(t.search.Query) }
+	fits := func(n *node) bool { return n.matches(t.Query) }
 	switch {
-	case t.search.Query != "" && t.root != nil:
+	case t.Query != "" && t.root != nil:
 	case !t.compared:
 		return
 	default:
 		fits = func(n *node) bool { return n.change > within }
-		defer func() { t.search.Missed = false }()
+		defer func() { t.Missed = false }()
 	}
 	var nodes []*node
 	left := maxSearched
@@ -30,7 +30,7 @@ func (t *Tree) find(by int, here bool) {
 	if here {
 		from -= by
 	}
-	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return fits(nodes[i]) }); ok {
+	if at, ok := t.Find(len(nodes), from, by, func(i int) bool { return fits(nodes[i]) }); ok {
 		t.reveal(nodes[at])
 	}
 }

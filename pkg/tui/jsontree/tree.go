@@ -17,15 +17,12 @@ import (
 
 // Tree shows a JSON document, or plain text if the document is not JSON.
 type Tree struct {
-	theme *pane.Theme
-	root  *node
-	plain string // the document if it is not JSON
-	list  pane.List
-	rows  []row
-	width int // that the rows were made for
-	focus bool
-
-	search   pane.Search
+	pane.Rows
+	theme    *pane.Theme
+	root     *node
+	plain    string // the document if it is not JSON
+	rows     []row
+	width    int // that the rows were made for
 	compared bool
 }
 
@@ -40,7 +37,7 @@ type CopyMsg struct{ Text, What string }
 
 // New returns a tree. Its first levels are open if they are short.
 func New(text json.RawMessage, theme *pane.Theme) *Tree {
-	t := &Tree{theme: theme, search: pane.NewSearch("/")}
+	t := &Tree{theme: theme, Rows: pane.NewRows()}
 	if !json.Valid(text) {
 		t.plain = string(text)
 		return t
@@ -50,42 +47,30 @@ func New(text json.RawMessage, theme *pane.Theme) *Tree {
 	return t
 }
 
-// Focus sets whether the tree has the focus; losing it ends a search that is being typed.
-func (t *Tree) Focus(on bool) {
-	t.focus = on
-	t.search.Focus(on)
-}
-
-// Editing reports whether letters are text now: a search is being typed.
-func (t *Tree) Editing() bool { return t.search.Typing }
-
-// Extent returns the visible part of the rows.
-func (t *Tree) Extent() pane.Extent { return t.list.Extent() }
-
 // Bindings returns what the keys do now.
 func (t *Tree) Bindings() []pane.Binding {
-	if t.search.Typing {
-		return t.search.TypingKeys(func() { t.find(1, true) })
+	if t.Typing {
+		return t.TypingKeys(func() { t.find(1, true) })
 	}
 	do := func(f func()) func() tea.Cmd {
-		return pane.Do(func() { t.search.Missed = false; f() })
+		return pane.Do(func() { t.Missed = false; f() })
 	}
 	copied := func(what string, of func(*node) string) func() tea.Cmd {
 		return func() tea.Cmd { return Copied(of(t.current()), what) }
 	}
 	none, found := pane.Off(t.current() == nil, "there is no JSON"), "match"
-	if t.compared && t.search.Query == "" {
+	if t.compared && t.Query == "" {
 		found = "difference"
 	}
 	openBelow := do(func() { t.current().unfold(maxDepth); t.layout() })
-	moves := pane.Moves(func(by int) { t.search.Missed = false; t.list.Move(by, len(t.rows)) }, t.list.Page())
+	moves := pane.Moves(func(by int) { t.Missed = false; t.List.Move(by, len(t.rows)) }, t.List.Page())
 	return append(moves, []pane.Binding{
 		{Keys: []string{"enter", "space"}, Help: "open or close", Off: none, Do: do(t.toggle)},
 		{Keys: []string{"right", "l"}, Help: "open", Off: none, Do: do(func() { t.setOpen(true) })},
 		{Keys: []string{"left", "h"}, Help: "close, or go to the parent", Off: none, Do: do(t.closeOrLeave)},
 		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: openBelow},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
-		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
+		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.Start("") }},
 		{Keys: []string{"n"}, Help: "next " + found, Off: none, Do: do(func() { t.find(1, false) })},
 		{Keys: []string{"N"}, Help: "previous " + found, Off: none, Do: do(func() { t.find(-1, false) })},
 		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: copied("the path", (*node).jq)},
@@ -101,40 +86,25 @@ func Copied(text, what string) tea.Cmd {
 
 // Update handles the keys of Bindings, text typed into a search, and clicks and the wheel in the
 // tree's own coordinates.
-func (t *Tree) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		if cmd, ok := pane.Press(t.Bindings(), msg); ok {
-			return cmd
-		}
-		return t.search.Update(msg)
-	case tea.MouseWheelMsg:
-		t.list.Scroll(pane.Wheel(msg))
-	case tea.MouseClickMsg:
-		t.click(msg.Y)
-	default:
-		return t.search.Update(msg)
-	}
-	return nil
-}
+func (t *Tree) Update(msg tea.Msg) tea.Cmd { return t.Handle(msg, t.Bindings, t.click) }
 
 // click moves to a line; a second click there opens or closes it.
 func (t *Tree) click(y int) {
-	at := t.list.Top() + y
+	at := t.List.Top() + y
 	if at >= len(t.rows) {
 		return
 	}
-	if at == t.list.Cursor {
+	if at == t.List.Cursor {
 		t.toggle()
 		return
 	}
-	t.list.Set(at, len(t.rows))
+	t.List.Set(at, len(t.rows))
 }
 
 // current returns the node under the cursor, nil if there is no JSON.
 func (t *Tree) current() *node {
-	if t.list.Cursor < len(t.rows) {
-		return t.rows[t.list.Cursor].node
+	if t.List.Cursor < len(t.rows) {
+		return t.rows[t.List.Cursor].node
 	}
 	return t.root
 }
@@ -168,7 +138,7 @@ func (t *Tree) foldAll() {
 func (t *Tree) goTo(wanted *node) {
 	for i, r := range t.rows {
 		if r.node == wanted {
-			t.list.Set(i, len(t.rows))
+			t.List.Set(i, len(t.rows))
 			return
 		}
 	}
@@ -211,9 +181,9 @@ func (t *Tree) Render(width, height int) string {
 		t.width = width
 		t.layout()
 	}
-	return t.search.Below(t.theme, width, height, func(height int) []string {
+	return t.Below(t.theme, width, height, func(height int) []string {
 		var lines []string
-		from, to := t.list.Window(len(t.rows), height)
+		from, to := t.List.Window(len(t.rows), height)
 		for i := from; i < to; i++ {
 			lines = append(lines, t.line(i, width))
 		}
@@ -235,8 +205,8 @@ func (t *Tree) line(i, width int) string {
 	if sign != "" {
 		text = t.theme.Fit(text, room) + " " + sign
 	}
-	if i == t.list.Cursor {
-		return t.theme.UnderCursor(text, t.focus, width)
+	if i == t.List.Cursor {
+		return t.theme.UnderCursor(text, t.Focused, width)
 	}
 	return text
 }
@@ -282,7 +252,7 @@ func (t *Tree) Resume(old *Tree) {
 	if t.root != nil && old.root != nil {
 		t.root.resume(old.root)
 		t.root.unfoldChanges(new(int))
-		t.list, t.search, t.rows = old.list, old.search, nil
+		t.List, t.Search, t.rows = old.List, old.Search, nil
 	}
 }
 

@@ -111,13 +111,13 @@ func TestEscapes(t *testing.T) {
 	}
 	for wanted, place := range map[string]string{"値 É": "/name", `A\n\"B`: "/lines", `"b"`: "/lines"} {
 		tree.goTo(tree.root)
-		tree.search.Query = strings.ToLower(wanted)
-		if tree.find(1, false); tree.search.Missed || tree.current().pointer() != place {
+		tree.Query = strings.ToLower(wanted)
+		if tree.find(1, false); tree.Missed || tree.current().pointer() != place {
 			t.Errorf("%q is found at %q, not at %q", wanted, tree.current().pointer(), place)
 		}
 	}
-	tree.search.Query = "u5024"
-	if tree.find(1, false); !tree.search.Missed {
+	tree.Query = "u5024"
+	if tree.find(1, false); !tree.Missed {
 		t.Error("an escape is found that is not shown")
 	}
 }

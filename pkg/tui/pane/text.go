@@ -9,23 +9,19 @@ import (
 
 // TextView is a pane of lines that are made for a width, scroll, and can be searched.
 type TextView struct {
-	Search
+	Rows
 	Theme *Theme
 	// compose returns the styled, safe lines for a width.
 	compose func(width int) []string
 
 	kept  Cache[bool] // what compose returned
 	lines []string    // that were drawn last
-	list  List
 }
 
 // NewTextView returns a pane of the lines that compose makes.
 func NewTextView(theme *Theme, compose func(width int) []string) *TextView {
-	return &TextView{Theme: theme, compose: compose, Search: NewSearch("/")}
+	return &TextView{Theme: theme, compose: compose, Rows: NewRows()}
 }
-
-// Extent returns the visible part of the lines.
-func (t *TextView) Extent() Extent { return t.list.Extent() }
 
 // Recompose drops the lines, so that they are made again.
 func (t *TextView) Recompose() { t.kept.Forget() }
@@ -35,26 +31,15 @@ func (t *TextView) Bindings() []Binding {
 	if t.Typing {
 		return t.TypingKeys(func() { t.find(1) })
 	}
-	return append(t.list.ScrollKeys("space"), t.Keys(t.find)...)
+	return append(t.List.ScrollKeys("space"), t.Keys(t.find)...)
 }
 
 // Update handles the keys of Bindings, text typed into a search, and the wheel.
-func (t *TextView) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
-		t.list.Scroll(Wheel(msg))
-		return nil
-	case tea.KeyPressMsg:
-		if cmd, ok := Press(t.Bindings(), msg); ok {
-			return cmd
-		}
-	}
-	return t.Search.Update(msg)
-}
+func (t *TextView) Update(msg tea.Msg) tea.Cmd { return t.Handle(msg, t.Bindings, nil) }
 
 // find goes to the next or previous line with a match.
 func (t *TextView) find(by int) {
-	top, height := t.list.Top(), t.list.Height()
+	top, height := t.List.Top(), t.List.Height()
 	outside := func(row int) bool { return row < top || row >= top+height }
 	from := t.Row
 	if outside(from) {
@@ -64,7 +49,7 @@ func (t *TextView) find(by int) {
 		}
 	}
 	if row, ok := t.Find(len(t.lines), from, by, t.holds); ok && outside(row) {
-		t.list.Scroll(row - height/3 - top)
+		t.List.Scroll(row - height/3 - top)
 	}
 }
 
@@ -83,9 +68,9 @@ func (t *TextView) holds(row int) bool {
 func (t *TextView) Render(width, height int) string {
 	t.lines = t.kept.Lines(t.Theme, true, width, func() []string { return t.layout(width) })
 	return t.Below(t.Theme, width, height, func(height int) []string {
-		shown := slices.Clone(t.list.Visible(t.lines, height))
+		shown := slices.Clone(t.List.Visible(t.lines, height))
 		for i, line := range shown {
-			shown[i] = t.Mark(t.Theme, line, t.list.Top()+i == t.Row)
+			shown[i] = t.Mark(t.Theme, line, t.List.Top()+i == t.Row)
 		}
 		return shown
 	})
@@ -94,8 +79,8 @@ func (t *TextView) Render(width, height int) string {
 // layout lays the lines out. The position in the text stays about the same.
 func (t *TextView) layout(width int) []string {
 	lines := t.compose(width)
-	top := t.list.Top()
-	t.list.Scroll(top*len(lines)/max(1, len(t.lines)) - top)
+	top := t.List.Top()
+	t.List.Scroll(top*len(lines)/max(1, len(t.lines)) - top)
 	t.Row = -1
 	return lines
 }

@@ -26,14 +26,12 @@ const (
 // table is a body of rows and columns that shows a list of objects. Members that are objects or lists
 // are shown only as a mark.
 type table struct {
+	pane.Rows
 	theme   *pane.Theme
 	rows    []json.RawMessage
 	caption string // the members beside the list; safe
 	columns []column
 	first   int // the first column that is shown
-	list    pane.List
-	focus   bool
-	search  pane.Search
 }
 
 // column holds the members of one name.
@@ -63,7 +61,7 @@ func tableIn(value json.RawMessage) (found, flat bool) {
 // member is such a list.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
-	t := &table{theme: theme, rows: rows, caption: caption, search: pane.NewSearch("/")}
+	t := &table{theme: theme, rows: rows, caption: caption, Rows: pane.NewRows()}
 	places := make(map[string]int) // indexes of columns, in the order in which names first appear
 	for i, row := range rows {
 		for member := range rawjson.Each(row) {
@@ -150,75 +148,53 @@ func (t *table) cell(value json.RawMessage) string {
 	return string(value[:1]) + mark + string(value[last:])
 }
 
-// Focus sets whether the table has the focus.
-func (t *table) Focus(on bool) {
-	t.focus = on
-	t.search.Focus(on)
-}
-
-// Editing reports whether the user is typing text.
-func (t *table) Editing() bool { return t.search.Typing }
-
-// Extent returns the visible part of the rows.
-func (t *table) Extent() pane.Extent { return t.list.Extent() }
-
 // About returns the row under the cursor, and how many there are.
 func (t *table) About() string {
-	return fmt.Sprintf("row %d of %d", t.list.Cursor+1, len(t.rows))
+	return fmt.Sprintf("row %d of %d", t.List.Cursor+1, len(t.rows))
 }
 
 // Bindings returns what the keys do now.
 func (t *table) Bindings() []pane.Binding {
-	if t.search.Typing {
-		return t.search.TypingKeys(func() { t.findFrom(t.list.Cursor-1, 1) })
+	if t.Typing {
+		return t.TypingKeys(func() { t.findFrom(t.List.Cursor-1, 1) })
 	}
 	turn := func(by int) func() tea.Cmd {
 		return pane.Do(func() { t.first = max(0, min(t.first+by, len(t.columns)-1)) })
 	}
 	noRight := pane.Off(t.first == len(t.columns)-1, "this is the last column")
 	noLeft := pane.Off(t.first == 0, "this is the first column")
-	moves := pane.Moves(func(by int) { t.list.Move(by, len(t.rows)) }, t.list.Page(), "space")
+	moves := pane.Moves(func(by int) { t.List.Move(by, len(t.rows)) }, t.List.Page(), "space")
 	return slices.Concat(moves, []pane.Binding{
 		{Keys: []string{"right", "l"}, Help: "columns to the right", Off: noRight, Do: turn(1)},
 		{Keys: []string{"left", "h"}, Help: "columns to the left", Off: noLeft, Do: turn(-1)},
-	}, t.search.Keys(t.find))
+	}, t.Keys(t.find))
 }
 
 // find moves to the next row with a match in any column, shown or not.
-func (t *table) find(by int) { t.findFrom(t.list.Cursor, by) }
+func (t *table) find(by int) { t.findFrom(t.List.Cursor, by) }
 
 // findFrom moves to the next row after from with a match.
 func (t *table) findFrom(from, by int) {
 	holds := func(row int) bool {
 		for member := range rawjson.Each(t.rows[row]) {
-			if t.search.Holds(t.cell(member.Value)) {
+			if t.Holds(t.cell(member.Value)) {
 				return true
 			}
 		}
 		return false
 	}
-	if row, ok := t.search.Find(len(t.rows), from, by, holds); ok {
-		t.list.Set(row, len(t.rows))
+	if row, ok := t.Find(len(t.rows), from, by, holds); ok {
+		t.List.Set(row, len(t.rows))
 	}
 }
 
 // Update handles the keys of Bindings, text typed into a search, clicks and the wheel.
-func (t *table) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
-		t.list.Scroll(pane.Wheel(msg))
-		return nil
-	case tea.MouseClickMsg:
-		if row := msg.Y - t.headHeight(); row >= 0 && row < t.list.Height() {
-			t.list.Set(t.list.Top()+row, len(t.rows))
-		}
-		return nil
-	case tea.KeyPressMsg:
-		if cmd, ok := pane.Press(t.Bindings(), msg); ok {
-			return cmd
-		}
+func (t *table) Update(msg tea.Msg) tea.Cmd { return t.Handle(msg, t.Bindings, t.click) }
+
+func (t *table) click(y int) {
+	if row := y - t.headHeight(); row >= 0 && row < t.List.Height() {
+		t.List.Set(t.List.Top()+row, len(t.rows))
 	}
-	return t.search.Update(msg)
 }
 
 // headHeight returns how many lines are above the rows.
@@ -231,7 +207,7 @@ func (t *table) headHeight() int {
 
 // Render draws the visible rows.
 func (t *table) Render(width, height int) string {
-	return t.search.Below(t.theme, width, height, func(height int) []string {
+	return t.Below(t.theme, width, height, func(height int) []string {
 		shown, hidden := t.fit(width)
 		var lines []string
 		if t.caption != "" {
@@ -239,7 +215,7 @@ func (t *table) Render(width, height int) string {
 		}
 		lines = append(lines, t.header(shown, hidden, width))
 		lines = lines[:max(0, min(len(lines), height-1))]
-		from, to := t.list.Window(len(t.rows), height-len(lines))
+		from, to := t.List.Window(len(t.rows), height-len(lines))
 		for row := from; row < to; row++ {
 			lines = append(lines, t.row(row, shown, width))
 		}
@@ -278,10 +254,10 @@ func (t *table) row(at int, shown []column, width int) string {
 		cells[i] = t.align(values[c.name], c)
 	}
 	line := strings.Join(cells, strings.Repeat(" ", columnGap))
-	if at == t.list.Cursor {
-		return t.theme.UnderCursor(line, t.focus, width)
+	if at == t.List.Cursor {
+		return t.theme.UnderCursor(line, t.Focused, width)
 	}
-	return t.search.Mark(t.theme, line, at == t.search.Row)
+	return t.Mark(t.theme, line, at == t.Row)
 }
 
 // align pads a cell to the width of its column; numbers are right-aligned.
