@@ -169,6 +169,10 @@ func TestHostileFiles(t *testing.T) {
 		{"a file of something else", map[string]string{"": `{"a":1}`}, "snap: it is neither a snapshot nor the output of toolx list --json"},
 		{"a damaged single file", map[string]string{"": "{\n\n"}, "snap:2: not JSON"},
 		{"another name inside", map[string]string{"": `{"servers":{"a":{"tools":{"x":{"name":"y"}}}}}`}, `snap: server "a": tool "x": its name is "y"`},
+		{"a hidden character between tokens", map[string]string{"a/server.json": about, "a/tools/x.json": "{\n\u200b\"name\": \"x\"}"}, "snap/a/tools/x.json:2: not JSON: "},
+		{"a byte order mark", map[string]string{"a/server.json": "\ufeff" + about}, "snap/a/server.json:1: not JSON: "},
+		{"a hidden character in a member", map[string]string{"a/server.json": "{\"name\":\"a\",\"\u202e\":1}"}, `snap/a/server.json: "\u202e" is not part of a snapshot`},
+		{"hidden characters in a tool twice", map[string]string{"a/server.json": about, "a/tools/x.json": "{\"name\":\"x\u200b\"}", "a/tools/y.json": "{\"name\":\"x\u200b\"}"}, `snap/a/tools/y.json: another file has tool "x\u200b" too`},
 		{"a large file", map[string]string{"": `{"servers":{"a":"` + strings.Repeat("x", MaxBytes) + `"}}`}, "snap: larger than"},
 		{"a large folder", map[string]string{"a/server.json": about, "a/tools/x.json": strings.Repeat("x", MaxBytes)}, "snap/a/tools/x.json: the snapshot is larger than 64 MiB"},
 	} {
@@ -195,6 +199,15 @@ func TestHostileFiles(t *testing.T) {
 				t.Errorf("%v, want %s", err, test.want)
 			}
 		})
+	}
+	full := make(Files)
+	for i := range MaxFiles {
+		full[fmt.Sprint(i)] = nil
+	}
+	reader := folderReader{name: "snap", files: full, left: MaxBytes}
+	if err := reader.file("a/tools/x.json"); err == nil ||
+		err.Error() != "snap/a/tools/x.json: the snapshot has more than 20000 files" {
+		t.Errorf("many files: %v", err)
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

@@ -76,6 +76,13 @@ func schemaChanges() []schemaChange {
 		{"second part", `{"allOf":[{"pattern":"a"},{"pattern":"b"}]}`, `{"allOf":[{"pattern":"a"},{"pattern":"c"}]}`, breaking, breaking},
 		{"part begins", `{}`, `{"allOf":[{"type":"string"}]}`, breaking, compatible},
 		{"nullable ends", `{"type":"string","nullable":true}`, `{"type":"string"}`, breaking, compatible},
+		{"nullable begins", `{"type":"string"}`, `{"type":"string","nullable":true}`, compatible, breaking},
+		{"alternatives end", `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"type":"string"}`, breaking, compatible},
+		{"alternatives instead", `{"type":"string"}`, `{"anyOf":[{"type":"integer"},{"type":"null"}]}`, breaking, breaking},
+		{"nothing but a reference", `{"$ref":"#/$defs/a"}`, `{"$ref":"#/$defs/b"}`, cosmetic, cosmetic},
+		{"unique elements", `{"type":"array"}`, `{"type":"array","uniqueItems":true}`, breaking, compatible},
+		{"any elements", `{"type":"array","uniqueItems":true}`, `{"type":"array"}`, compatible, compatible},
+		{"content type", `{"contentMediaType":"text/csv"}`, `{"contentMediaType":"text/html"}`, breaking, breaking},
 		{"content encoding", `{"contentEncoding":"base64"}`, `{"contentEncoding":"base32"}`, breaking, breaking},
 	}
 	for _, keyword := range []string{"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"} {
@@ -92,13 +99,18 @@ func schemaChanges() []schemaChange {
 	}
 	for keyword, values := range map[string][2]string{
 		"pattern": {`"a"`, `"b"`}, "format": {`"email"`, `"uri"`}, "multipleOf": {"2", "3"},
+		"contains": {`{"type":"string"}`, `{"type":"null"}`}, "minContains": {"2", "3"}, "maxContains": {"3", "2"},
+		"propertyNames": {`{"pattern":"a"}`, `{"pattern":"b"}`}, "dependentRequired": {`{"a":["b"]}`, `{"a":["c"]}`},
 	} {
 		a, b := `{"`+keyword+`":`+values[0]+`}`, `{"`+keyword+`":`+values[1]+`}`
 		changes = append(changes, schemaChange{keyword + " begins", `{}`, a, breaking, compatible},
 			schemaChange{keyword + " ends", a, `{}`, compatible, compatible},
 			schemaChange{keyword + " changes", a, b, breaking, compatible})
 	}
-	for _, keyword := range []string{"not", "if", "patternProperties", "dependentSchemas"} {
+	for _, keyword := range []string{
+		"not", "if", "then", "else", "patternProperties", "dependentSchemas", "dependencies", "additionalItems",
+		"unevaluatedItems", "unevaluatedProperties",
+	} {
 		a, b := `{"`+keyword+`":{"a":{"type":"string"}}}`, `{"`+keyword+`":{"a":{"type":"null"}}}`
 		changes = append(changes, schemaChange{keyword + " begins", `{}`, a, breaking, compatible},
 			schemaChange{keyword + " ends", a, `{}`, compatible, breaking},
@@ -201,6 +213,8 @@ func otherMutations() (all []mutation) {
 		add(folder+": audience", one(`,"annotations":{"audience":["user"]}`), one(`,"annotations":{"audience":["assistant"]}`), cosmetic)
 	}
 	server := func(members string) string { return `{"capabilities":{},` + members + `}` }
+	add("server's name", server(`"server":{"name":"a","version":"1"}`), server(`"server":{"name":"b","version":"1"}`), cosmetic)
+	add("server's version", server(`"server":{"name":"a","version":"1"}`), server(`"server":{"name":"a","version":"2"}`), cosmetic)
 	add("instructions", server(`"instructions":"a"`), server(`"instructions":"b"`), cosmetic)
 	add("protocol rises", server(`"protocol":"2025-03-26"`), server(`"protocol":"2025-11-25"`), compatible)
 	add("protocol falls", server(`"protocol":"2025-11-25"`), server(`"protocol":"2025-03-26"`), breaking)
@@ -235,6 +249,28 @@ func TestMutations(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutations", len(all))
+}
+
+// TestNoMutations compares definitions that differ in how they are written, or in what is no part of a contract.
+func TestNoMutations(t *testing.T) {
+	tool := func(schema string) string { return `{"tools":{"f":{"name":"f","inputSchema":` + schema + `}}}` }
+	resource := func(rest string) string { return `{"resources":{"a":{"uri":"a"` + rest + `}}}` }
+	for name, pair := range map[string][2]string{
+		"order of members":  {tool(`{"type":"object","title":"a"}`), tool(`{"title":"a","type":"object"}`)},
+		"order of required": {tool(`{"required":["a","b"]}`), tool(`{"required":["b","a"]}`)},
+		"order of types":    {tool(`{"type":["string","null"]}`), tool(`{"type":["null","string"]}`)},
+		"size":              {resource(`,"size":1`), resource(`,"size":2`)},
+		"last change":       {resource(`,"annotations":{"lastModified":"a"}`), resource(`,"annotations":{"lastModified":"b"}`)},
+		"first change":      {resource(``), resource(`,"annotations":{"lastModified":"b"}`)},
+		"unknown list":      {`{"tools":{}}`, resource(``)},
+	} {
+		changes := Compare(snapshotOf(t, pair[0]), snapshotOf(t, pair[1]))
+		for _, c := range changes {
+			if c.Effect != cosmetic || c.Text != "is written differently" {
+				t.Errorf("%s: %s", name, shown(changes))
+			}
+		}
+	}
 }
 
 func shown(changes []Change) string {
