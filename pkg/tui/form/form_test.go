@@ -682,6 +682,9 @@ func TestPathsInNestedForms(t *testing.T) {
 	}
 	press(f, "enter", "down", "enter", "down", "x")
 	at("a.b.c")
+	if got := frame(f, 8, 4); !strings.Contains(got, "…b.c") {
+		t.Errorf("the path is cut at its end:\n%s", got)
+	}
 	press(f, "esc", "left")
 	at("a.b")
 	press(f, "left") // closes it

@@ -371,6 +371,11 @@ func (p *painter) about(r row) (line, text string) {
 	case at.parent != nil && strings.TrimSpace(name) == "":
 		name = at.label()
 	}
+	for rest, deep := name, true; deep && p.theme.Width(name) > p.width/2; { // where it ends matters more
+		if _, rest, deep = strings.Cut(rest, "."); deep {
+			name = p.theme.Glyphs.More + rest
+		}
+	}
 	if title := safe(at.shape.Title, p.width); title != "" && title != name {
 		name += " (" + title + ")"
 	}
