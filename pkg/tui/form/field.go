@@ -33,6 +33,10 @@ type field struct {
 	children []*field // of a variant: one for each alternative that was chosen before
 	// alternative is which of its children a variant shows, -1 for none.
 	alternative int
+
+	// What the last check found: remarks, and how many problems lie within a group.
+	notes   []note
+	trouble int
 }
 
 // Limits of the fields of one schema, which comes from a server and may be hostile.

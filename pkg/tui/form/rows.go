@@ -47,6 +47,14 @@ func (r row) noRows() string {
 	return ""
 }
 
+// notes returns the remarks at a row.
+func (r row) notes() []note {
+	if r.add {
+		return nil
+	}
+	return r.field.notes
+}
+
 // around returns the group that the row is in, nil if it is not in one.
 func (r row) around() *field {
 	around := r.field

@@ -19,18 +19,15 @@ import (
 // verdict holds the problems of the current fields.
 type verdict struct {
 	problems []string
-	at       map[*field][]note // what is shown at a field
-	inside   map[*field]int    // how many problems lie within a group
 	below    []note            // remarks that belong to no field
 	first    *field            // the first one with a problem, or nil
-	fields   map[string]*field // by JSON pointer
+	fields   map[string]*field // by JSON pointer; none while the arguments are edited as JSON
 }
 
 // note is a remark at a field.
 type note struct {
 	text    string // safe for the terminal
 	warning bool   // it does not prevent the call
-	missing bool   // the field is required and unset, which is shown in place of its value
 }
 
 // Problems returns why the tool cannot be called now, empty if it can; the first one is the one to
@@ -41,16 +38,10 @@ func (f *values) Problems() []string { return f.check().problems }
 // that cannot be compiled prevents nothing (VAL-3).
 func (f *values) check() *verdict {
 	if f.verdict == nil {
-		f.verdict = &verdict{
-			at: make(map[*field][]note), inside: make(map[*field]int), fields: make(map[string]*field),
-		}
+		f.verdict = &verdict{fields: make(map[string]*field)}
 		_, _ = f.tool.Schema(context.Background()) // compiled once, before the clock runs
 		began := f.now()
-		if f.json != nil {
-			f.verdict.judgeText(f)
-		} else {
-			f.verdict.judgeFields(f)
-		}
+		f.verdict.judge(f)
 		if f.slow = f.now().Sub(began) > maxLive; f.slow {
 			f.verdict.warn("the schema is slow to check, so values are checked when you stop typing")
 		}
@@ -61,37 +52,32 @@ func (f *values) check() *verdict {
 // maxLive is the longest check that runs at every key.
 const maxLive = 100 * time.Millisecond
 
-// judgeText checks the JSON editor's text.
-func (v *verdict) judgeText(f *values) {
-	text := []byte(f.json.String())
-	if err := notObject(text); err != nil {
-		v.problem(nil, note{text: whereNotJSON(text, err)})
-		return
+// judge checks the fields, or the JSON editor's text.
+func (v *verdict) judge(f *values) {
+	var w *writer
+	var formats []*field
+	if f.json == nil {
+		w, formats = writeCheckable(f.root), v.locate(f.root, "", nil)
+	} else {
+		w = &writer{out: []byte(f.json.String())}
+		if err := notObject(w.out); err != nil {
+			v.problem(nil, whereNotJSON(w.out, err), false)
+			return
+		}
 	}
-	problems, unknown := v.judge(f.tool, text)
-	for _, p := range problems {
-		v.problem(nil, note{text: render.Safe(p.String())})
-	}
-	v.warnUnknown(unknown)
-}
-
-// judgeFields checks the values of the fields.
-func (v *verdict) judgeFields(f *values) {
-	w := writeCheckable(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
-	problems, unknown := v.judge(f.tool, w.out)
-	formats := v.locate(f.root, "", nil)
 	for _, flaw := range w.flaws {
 		flawed[flaw.field] = true
 		v.problemAt(flaw.field, flaw.text)
 	}
+	problems, unknown := v.validate(f.tool, w.out)
 	for _, p := range problems {
 		at := v.find(p.Location)
 		if flawed[at] {
 			continue // null was checked instead of the typed text
 		}
-		missing := p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()
-		v.problem(at, note{text: render.Safe(p.String()), missing: missing})
+		missing := at != nil && p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()
+		v.problem(at, p.String(), missing)
 	}
 	v.warnUnknown(unknown)
 	// Formats are annotations for the validator, because servers disagree about them.
@@ -101,14 +87,15 @@ func (v *verdict) judgeFields(f *values) {
 		case f.holdFormats:
 			v.problemAt(at, why)
 		default:
-			v.at[at] = append(v.at[at], note{text: why, warning: true})
+			at.notes = append(at.notes, note{why, true})
 		}
 	}
 }
 
-// locate records where in the arguments the fields are, and returns those with text of a format.
+// locate records where in the arguments the fields are, removes earlier remarks, and returns the fields with text of a
+// format.
 func (v *verdict) locate(f *field, pointer string, formats []*field) []*field {
-	v.fields[pointer] = f
+	v.fields[pointer], f.notes, f.trouble = f, nil, 0
 	if f.kind == jsonschema.ShapeText && f.raw != nil && !f.null() && f.shape.Format != "" {
 		formats = append(formats, f)
 	}
@@ -138,8 +125,8 @@ func (v *verdict) find(location []string) *field {
 	return v.fields[""]
 }
 
-// judge runs the validator of a tool.
-func (v *verdict) judge(
+// validate runs the validator of a tool.
+func (v *verdict) validate(
 	tool *exec.Tool, arguments json.RawMessage,
 ) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
 	schema, err := tool.Schema(context.Background())
@@ -159,37 +146,39 @@ func (v *verdict) judge(
 
 // warn records a warning that belongs to no field.
 func (v *verdict) warn(text string) {
-	v.below = append(v.below, note{text: render.Safe(text), warning: true})
+	v.below = append(v.below, note{render.Safe(text), true})
 }
 
-// problem records a problem that prevents the call, at a field, or below the fields if at is nil or the root.
-func (v *verdict) problem(at *field, n note) {
-	v.problems = append(v.problems, n.text)
+// problem records a problem that prevents the call, at a field, or below the fields if at is nil or the root. A missing
+// field has no remark: it says in place of its value that it is required.
+func (v *verdict) problem(at *field, text string, missing bool) {
+	text = render.Safe(text)
+	v.problems = append(v.problems, text)
 	if at == nil || at.parent == nil {
-		v.below = append(v.below, n)
+		v.below = append(v.below, note{text, false})
 		return
 	}
 	if v.first == nil {
 		v.first = at
 	}
-	if !n.missing {
-		v.at[at] = append(v.at[at], n)
+	if !missing {
+		at.notes = append(at.notes, note{text, false})
 	}
 	for around := at.parent; around != nil; around = around.parent {
-		v.inside[around]++
+		around.trouble++
 	}
 }
 
 // problemAt records a problem of a field.
 func (v *verdict) problemAt(at *field, text string) {
-	v.problem(at, note{text: render.Safe(fmt.Sprintf("'%s': %s", at.path(), text))})
+	v.problem(at, fmt.Sprintf("'%s': %s", at.path(), text), false)
 }
 
 // warnUnknown records which members the schema does not name (VAL-2).
 func (v *verdict) warnUnknown(unknown []jsonschema.UnknownParameter) {
 	for _, u := range unknown {
 		if at := v.fields[rawjson.Pointer(u.Path)]; at != nil && at.extra {
-			v.at[at] = append(v.at[at], note{text: render.Safe(u.String()), warning: true})
+			at.notes = append(at.notes, note{render.Safe(u.String()), true})
 		} else {
 			v.warn(u.String())
 		}
@@ -200,12 +189,12 @@ func (v *verdict) warnUnknown(unknown []jsonschema.UnknownParameter) {
 func whereNotJSON(text []byte, err error) string {
 	at, broken := brokenAt(text)
 	if !broken || len(text) == 0 {
-		return render.Safe(err.Error())
+		return err.Error()
 	}
 	before := text[:at]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return render.Safe(fmt.Sprintf("line %d, column %d: %s", line, column, err))
+	return fmt.Sprintf("line %d, column %d: %s", line, column, err)
 }
 
 // brokenAt returns the offset at which text stops being JSON; broken is false if it is JSON.

@@ -12,7 +12,8 @@ import (
 // typing draws a line of text that is being typed: for a choice with the option that it finds, and if
 // it is empty with what is allowed.
 func (p *painter) typing(f *field, room int) string {
-	editor, after := p.form.editor, ""
+	editor := p.form.editor
+	var after string
 	p.opened(p.valueLeft, p.width, 0, 1)
 	switch text := editor.String(); {
 	case f.switches() && text != "" && choice{f}.search(text) < 0:
@@ -108,9 +109,8 @@ func (p *painter) group(f *field, current bool) string {
 
 // trouble returns how many problems a closed group hides.
 func (p *painter) trouble(f *field) string {
-	count := p.verdict.inside[f]
-	if count == 0 || f.open && !f.null() {
+	if f.trouble == 0 || f.open && !f.null() {
 		return ""
 	}
-	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+words.Count(count, "problem")+" inside")
+	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+words.Count(f.trouble, "problem")+" inside")
 }

@@ -129,7 +129,7 @@ func (p *painter) draw(rows []row, at int) []string {
 			continue
 		}
 		lines = append(lines, line{r, func() string { return p.row(r) }})
-		for _, n := range p.notes(r) {
+		for _, n := range r.notes() {
 			lines = append(lines, line{r, func() string { return p.noteLines(n, n.text)[0] }})
 		}
 	}
@@ -147,14 +147,6 @@ func (p *painter) draw(rows []row, at int) []string {
 		s.drawn = append(s.drawn, drawnLine{l.row, p.theme.Width(strings.TrimRight(ansi.Strip(text), " "))})
 	}
 	return texts
-}
-
-// notes returns the remarks at a row.
-func (p *painter) notes(r row) []note {
-	if r.add {
-		return nil
-	}
-	return p.verdict.at[r.field]
 }
 
 // row draws a row that is not under the cursor.
@@ -190,7 +182,7 @@ func (p *painter) fit(line string) string { return p.theme.Cut(line, p.width) }
 
 func (p *painter) wrappedNotes(r row) []string {
 	var lines []string
-	for _, n := range p.notes(r) {
+	for _, n := range r.notes() {
 		lines = append(lines, p.noteLines(n, p.wrap(n)...)...)
 	}
 	return lines
