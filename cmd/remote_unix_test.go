@@ -312,7 +312,7 @@ func TestRemoteProcess(t *testing.T) {
 		{"a proxy beyond all ports", 2, []string{"list", "--url", "https://service.invalid/mcp"}, "https_proxy=proxy:99999", `https_proxy is not the address of a proxy: "proxy:99999"`},
 		{"a proxy that is none, and not for it", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "HTTPS_PROXY=:::bad", "greet"},
 		{"a proxy that wants a password", 4, []string{"list", "--url", "http://service.example/mcp"}, "HTTP_PROXY=" + closed, "hint: HTTPS_PROXY and HTTP_PROXY take USER:PASSWORD@HOST:PORT of the proxy, with http:// before it"},
-		{"NODE_EXTRA_CA_CERTS of nothing", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "NODE_EXTRA_CA_CERTS=nofile", "warning: NODE_EXTRA_CA_CERTS: open nofile: no such file or directory; toolx goes on without"},
+		{"NODE_EXTRA_CA_CERTS of nothing", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "NODE_EXTRA_CA_CERTS=nofile", "warning: cannot read NODE_EXTRA_CA_CERTS: open nofile: no such file or directory; toolx continues without it"},
 		{"no port", 2, []string{"list", "--url", "http://127.0.0.1:99999/mcp"}, "", "port 99999"},
 		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
 		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "--url and a command after -- do not go together"},

@@ -238,7 +238,11 @@ func convertSource(ctx context.Context, o Options) (*convert.Source, error) {
 		from, _ := convert.ParseFormat(o.from) // empty if none was given
 		source, err := convert.Read(data, from)
 		if err != nil {
-			return nil, exit.Usage(err)
+			name := o.file
+			if name == "" || name == "-" {
+				name = "standard input"
+			}
+			return nil, exit.Usage(fmt.Errorf("%s: %w", name, err))
 		}
 		filter := toolset.Filter{Patterns: o.patterns}
 		unwanted := func(tool convert.Tool) bool { return !selectsDefinition(filter, tool) }

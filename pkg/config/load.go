@@ -113,7 +113,7 @@ type File struct {
 func Find(options Options) ([]File, []Warning, []Problem) {
 	options = options.withDefaults()
 	if len(options.Files) > 0 {
-		files, problems := named(options, options.Files, "check --config")
+		files, problems := named(options, options.Files, "check the path")
 		return files, nil, problems
 	}
 	if list, _ := options.Getenv(envFiles); list != "" {

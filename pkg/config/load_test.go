@@ -320,7 +320,7 @@ func TestNamedFileMissing(t *testing.T) {
 	_, err := Load(optionsIn(dir, "folder", "none.yaml"))
 	wantProblems(t, err, "folder: a folder, not a config file", "none.yaml: no such file")
 	wantHint(t, err, "folder: name a file in it, for example "+filepath.Join("folder",
-		"toolx.yaml")+"\nnone.yaml: check --config")
+		"toolx.yaml")+"\nnone.yaml: check the path")
 
 	options := optionsIn(dir)
 	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == envFiles }

@@ -153,7 +153,7 @@ func TestParseArgsRefused(t *testing.T) {
 		{[]string{"b=yes"}, `'b' must be true or false; got "yes"`},
 		{[]string{"b=True"}, `'b' must be true or false`},
 		{[]string{"b=1"}, `'b' must be true or false`},
-		{[]string{"o={city:Paris}"}, `the shell took the quotes away`},
+		{[]string{"o={city:Paris}"}, `the shell removed the quotes`},
 		{[]string{"o=x"}, `'o' must be an object; got "x"`},
 		{[]string{"tags=[draft]"}, `'tags' must be an array of string`},
 		{[]string{"nums=x"}, `'nums' must be an array of integer; got "x"`},

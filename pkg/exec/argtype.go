@@ -148,7 +148,7 @@ func (p *argParser) asStructure(
 	if err := rawjson.Check(a.text); err != nil {
 		detail := err.Error()
 		if strippedQuotes(a.text) {
-			detail += fmt.Sprintf(`; if the shell took the quotes away, write \" for each or use %s=@FILE`, s.key)
+			detail += fmt.Sprintf(`; if the shell removed the quotes, write \" for each or use %s=@FILE`, s.key)
 		}
 		return p.refuse(s, a, schema, detail)
 	}
@@ -189,7 +189,7 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 	}
 	detail := err.Error()
 	if strippedQuotes(text) {
-		detail += fmt.Sprintf(`; if the shell took the quotes away, write \" for each or use %s:=@FILE`, s.key)
+		detail += fmt.Sprintf(`; if the shell removed the quotes, write \" for each or use %s:=@FILE`, s.key)
 	}
 	p.problem(jsonschema.Problem{
 		Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: expected, Given: jsonschema.GivenText(a.text),

@@ -449,8 +449,8 @@ func TestCertificates(t *testing.T) {
 		{"caCert", func(d *dial) { d.Launch.CACert = authority }, "", false, ""},
 		{"--insecure", func(d *dial) { d.HTTP.Insecure = true }, "", false, ""},
 		{"NODE_EXTRA_CA_CERTS", func(*dial) {}, "NODE_EXTRA_CA_CERTS", false, ""},
-		{"no such file", func(d *dial) { d.HTTP.CACert = authority + "x" }, "", false, "is misconfigured: the CA certificate: open"},
-		{"no certificate", func(d *dial) { d.HTTP.CACert = client }, "", false, "holds no certificate in PEM form"},
+		{"no such file", func(d *dial) { d.HTTP.CACert = authority + "x" }, "", false, "is misconfigured: cannot read the CA certificate: open"},
+		{"no certificate", func(d *dial) { d.HTTP.CACert = client }, "", false, "has no certificate in PEM form"},
 		{"a client without one", func(d *dial) { d.HTTP.CACert = authority }, "", true, "refused TLS"},
 		{"a client with one", func(d *dial) {
 			d.HTTP.CACert, d.Launch.ClientCert, d.Launch.ClientKey = authority, authority, client

@@ -211,7 +211,7 @@ func authorities(named, configured string, warn func(text string)) (*x509.CertPo
 		pool = x509.NewCertPool() // a system without certificates
 	}
 	if err := addAuthorities(pool, "NODE_EXTRA_CA_CERTS", extra, readNamed); err != nil && warn != nil {
-		warn(fmt.Sprintf("%v; toolx goes on without", err))
+		warn(fmt.Sprintf("%v; toolx continues without it", err))
 	}
 	if err := addAuthorities(pool, "SSL_CERT_FILE", replaced, readNamed); err != nil {
 		return nil, err
@@ -229,10 +229,10 @@ func addAuthorities(pool *x509.CertPool, what, path string, read func(string, in
 	}
 	text, err := read(path, maxPEM)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("cannot read %s: %w", what, err)
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("%s: %s holds no certificate in PEM form", what, path)
+		return fmt.Errorf("%s: %s has no certificate in PEM form", what, path)
 	}
 	return nil
 }
