@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -42,8 +44,9 @@ func (o *reportFlags) check() error {
 	return cli.OneOf("--fail-on", o.failOn, "breaking", "any", "none")
 }
 
-// print prints changes on stdout. The error sets the exit code if they count as a failure.
-func (o *reportFlags) print(out *streams.Streams, all []contract.Difference) error {
+// print prints changes on stdout, and how tools exceed a budget; over is nil if they do not. The error sets the exit
+// code if that counts as a failure.
+func (o *reportFlags) print(out *streams.Streams, all []contract.Difference, over *contract.Overrun) error {
 	var count [jsonschema.Breaking + 1]int
 	total := 0
 	for _, d := range all {
@@ -61,14 +64,25 @@ func (o *reportFlags) print(out *streams.Streams, all []contract.Difference) err
 			Compatible int                   `json:"compatible"`
 			Cosmetic   int                   `json:"cosmetic"`
 			Servers    []contract.Difference `json:"servers"`
-		}{1, count[jsonschema.Breaking], count[jsonschema.Compatible], count[jsonschema.Cosmetic], all})
+			Budget     *contract.Overrun     `json:"budget,omitempty"`
+		}{1, count[jsonschema.Breaking], count[jsonschema.Compatible], count[jsonschema.Cosmetic], all, over})
 	case o.markdown:
 		err = render.ChangesMarkdown(out.Console.Out, all)
+		if over != nil { // as a block of code
+			text := over.Error() + ": " + strings.Join(over.Exceeded, "; ")
+			fmt.Fprintf(out.Console.Out, "\n    %s\n", render.Safe(text))
+		}
 	default:
 		err = render.Changes(out.Console.Out, all, out.OutScreen())
 	}
 	if err != nil {
 		return err
+	}
+	switch overBudget := exit.Fail(over, fault.KindProtocol, ""); {
+	case over != nil && o.json:
+		return exit.Reported(overBudget)
+	case over != nil:
+		return overBudget
 	}
 	if o.failOn == "any" && total > 0 || o.failOn == "breaking" && count[jsonschema.Breaking] > 0 {
 		return exit.Reported(exit.Fail(errors.New("a contract changed"), fault.KindProtocol, ""))

@@ -108,7 +108,7 @@ func RunDiff(ctx context.Context, o DiffOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.report.print(o.Out, contract.CompareSets(before, after))
+	return o.report.print(o.Out, contract.CompareSets(before, after), nil)
 }
 
 // side is one side of a comparison.

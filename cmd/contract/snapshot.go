@@ -34,6 +34,7 @@ type SnapshotOptions struct {
 	against  string // --check
 	update   bool
 	versions bool
+	budget   contract.Budget
 	report   reportFlags
 }
 
@@ -53,7 +54,7 @@ the changes.
 
 Exit codes: 0 written, or nothing changed, 2 wrong usage, an unknown server, or an
 invalid snapshot, 3 authentication required, 4 a server could not be reached, 5 a server
-refused, 6 a server changed (see --fail-on) or broke the protocol, 124 timeout, 130
+refused, 6 a server changed (see --fail-on), is over budget, or broke the protocol, 124 timeout, 130
 interrupted.`,
 		Example: `  toolx snapshot
   toolx snapshot --check snapshots
@@ -71,7 +72,9 @@ interrupted.`,
 	flags.BoolVar(&o.versions, "versions", false, "include the servers' own names and versions")
 	o.report.declare(cmd, "any")
 	cmd.MarkFlagsMutuallyExclusive("out", "check")
-	cli.MarkFlagsNeed(cmd, "check", "fail-on", "json", "markdown")
+	cli.BudgetVar(flags, &o.budget)
+	cli.MarkFlagsNeed(cmd, "check", "fail-on", "json", "markdown", "max-tokens", "max-server-tokens", "max-tool-tokens",
+		"max-tools")
 	return cmd
 }
 
@@ -117,14 +120,18 @@ func RunSnapshot(ctx context.Context, o SnapshotOptions) error {
 	if err != nil {
 		return err
 	}
-	failed := o.report.print(o.Out, contract.CompareSets(selected, after))
+	over := o.budget.Or(box.Config().Budget).Check(after)
+	failed := o.report.print(o.Out, contract.CompareSets(selected, after), over)
 	if !o.update {
 		return failed
 	}
 	if len(selected) == 1 && len(after) == 1 { // under the name that it has there
 		after = contract.Set{selected.Names()[0]: after[after.Names()[0]]}
 	}
-	return o.write(target, before, after)
+	if err := o.write(target, before, after); err != nil || over == nil {
+		return err
+	}
+	return failed
 }
 
 // existing reads the snapshot at a path. If it need not be there, a missing one has no servers.

@@ -22,6 +22,7 @@ import (
 	"toolx/cmd/streams"
 	"toolx/cmd/toolset"
 	"toolx/pkg/config"
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -51,6 +52,7 @@ type Options struct {
 
 	calls   []string
 	envLike string
+	budget  contract.Budget
 }
 
 // doctorTime bounds a whole run unless --max-time does.
@@ -122,6 +124,11 @@ func (o *Options) declare(flags *pflag.FlagSet) {
 		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call all tools that are read-only")
 	flags.StringVar(&o.envLike, "env-like", "",
 		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
+	cli.BudgetVar(flags, &o.budget)
+	flags.Func("max-result-size", "fail if a result of --call is larger than `SIZE`", func(text string) (err error) {
+		o.budget.ResultSize, err = config.ParseSize(text)
+		return err
+	})
 }
 
 // check refuses invalid values, and sets the form of output.

@@ -274,6 +274,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	if !v.whole {
 		fleet.Config = nil // the report is about servers, not the config
 	}
+	fleet.Budget = v.options.budget.Or(cmp.Or(v.config, &config.Config{}).Budget)
 	judged := doctor.Judge(fleet, v.selection)
 	judged.Duration = time.Since(began)
 	stop()

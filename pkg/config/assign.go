@@ -77,7 +77,8 @@ func (l *loaded) consequence(path string) string {
 		return ", and counts as false"
 	case strings.HasPrefix(path, "tools["):
 		return ", so that the tool is left out"
-	case beginsWithKey(path, "defaults"), beginsWithKey(path, "doctor"), beginsWithKey(path, "roots"):
+	case beginsWithKey(path, "defaults"), beginsWithKey(path, "doctor"), beginsWithKey(path, "budget"),
+		beginsWithKey(path, "roots"):
 		return ", and is ignored"
 	}
 	return ""

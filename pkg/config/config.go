@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/guard"
 )
 
@@ -16,6 +17,7 @@ type Config struct {
 	Tools    []*Tool
 	Defaults Defaults
 	Doctor   Doctor
+	Budget   contract.Budget
 	// Roots are the folders that servers may work in: absolute paths and file:// URIs. Nil means that no file sets
 	// them, an empty list that there are none. See TrustedRoots.
 	Roots []string

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
 )
@@ -102,6 +103,9 @@ func rootFields() []field[document] {
 		{"tools", nil, (*decoder).tools},
 		{"defaults", nil, func(_ *decoder, v value, to *document) { to.defaults = v.node }},
 		{"doctor", nil, func(_ *decoder, v value, to *document) { to.doctor = v.node }},
+		{"budget", nil, func(d *decoder, v value, to *document) {
+			decode(d, v, fieldsOf[contract.Budget](), &to.budget)
+		}},
 		{"roots", nil, func(d *decoder, v value, to *document) { to.roots = d.roots(v) }},
 		{"imports", nil, func(d *decoder, v value, to *document) { to.imports = d.imports(v) }},
 	}
@@ -165,6 +169,7 @@ type document struct {
 	tools    entries[*Tool]
 	defaults *node
 	doctor   *node
+	budget   contract.Budget
 	roots    []string // nil if the file does not set them
 	imports  []string // ids of clients
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/guard"
 )
 
@@ -57,6 +58,20 @@ func TestGuards(t *testing.T) {
 		if err := config.Servers[0].Err(); err == nil || !strings.Contains(err.Error(), "servers.a."+wrong[:4]) {
 			t.Errorf("%s: %v", wrong, err)
 		}
+	}
+}
+
+// The limits of a later file override those of an earlier one, each on its own.
+func TestBudget(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.yaml": "budget: {tokens: 5, tools: 6, resultSize: 1KiB}", "b.yaml": "budget: {tools: 7, toolTokens: many}",
+	})
+	config, err := Load(optionsIn(dir, "a.yaml", "b.yaml"))
+	if want := (contract.Budget{Tokens: 5, Tools: 7, ResultSize: 1024}); err != nil || config.Budget != want {
+		t.Errorf("%+v, %v", config.Budget, err)
+	}
+	if len(config.Problems) != 1 || !strings.Contains(config.Problems[0].String(), "budget.toolTokens") {
+		t.Errorf("problems %v", config.Problems)
 	}
 }
 

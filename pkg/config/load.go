@@ -11,6 +11,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"toolx/pkg/contract"
 	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
@@ -274,6 +275,7 @@ type merge struct {
 	tools    entries[*Tool]
 	defaults Defaults
 	doctor   Doctor
+	budget   contract.Budget
 	shadowed []Shadowed
 	aliases  map[string]Origin // of tools
 	roots    []string
@@ -312,6 +314,7 @@ func (m *merge) add(file document) {
 	if file.roots != nil {
 		m.roots = file.roots
 	}
+	m.budget = file.budget.Or(m.budget)
 	if file.defaults != nil {
 		decode(&decoder{}, value{node: file.defaults, path: "defaults"}, defaultsFields(), &m.defaults)
 	}
@@ -330,7 +333,7 @@ func (m *merge) into(config *Config) {
 		config.Tools = append(config.Tools, e.value)
 	}
 	config.Defaults, config.Doctor, config.Shadowed = m.defaults, m.doctor, m.shadowed
-	config.Roots = m.roots
+	config.Roots, config.Budget = m.roots, m.budget
 }
 
 // place records the positions of severities.

@@ -285,7 +285,7 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 func NewBaseline(
 	report *Report, fleet *evidence.Fleet, severity check.Severity, earlier *Baseline, reason string,
 ) *Baseline {
-	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Servers: make(contract.Set), repinned: true}
+	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Servers: listing.Tools(fleet), repinned: true}
 	if earlier == nil {
 		earlier = &Baseline{}
 	}
@@ -296,17 +296,6 @@ func NewBaseline(
 		}
 		if known := entryFor(finding, earlier, reason); !slices.Contains(b.Findings, known) {
 			b.Findings = append(b.Findings, known)
-		}
-	}
-	for _, e := range fleet.Servers {
-		var definitions []json.RawMessage
-		for _, tool := range listing.Read(e).Tools {
-			definitions = append(definitions, tool.Raw)
-		}
-		if len(definitions) > 0 {
-			snapshot := &contract.Snapshot{}
-			snapshot.Add(contract.Tool, contract.NewDefinitions(contract.Tool, definitions))
-			b.Servers[e.Server.Name] = snapshot
 		}
 	}
 	return b

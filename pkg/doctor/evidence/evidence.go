@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/contract"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
@@ -29,6 +30,7 @@ type Fleet struct {
 	Servers   []*Evidence
 	// Pinned are the tools in the baseline; nil without one.
 	Pinned Pins
+	Budget contract.Budget
 }
 
 // Evidence is everything known about one server.

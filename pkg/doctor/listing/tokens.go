@@ -2,6 +2,7 @@ package listing
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"toolx/pkg/contract"
@@ -41,6 +42,22 @@ func Costs(e *evidence.Evidence) (list []Cost, total int) {
 		return all
 	})
 	return all.list, all.total
+}
+
+// Tools returns snapshots of the tools of all servers that list any.
+func Tools(fleet *evidence.Fleet) contract.Set {
+	set := make(contract.Set)
+	for _, e := range fleet.Servers {
+		var definitions []json.RawMessage
+		for _, tool := range Read(e).Tools {
+			definitions = append(definitions, tool.Raw)
+		}
+		if len(definitions) > 0 {
+			set[e.Server.Name] = &contract.Snapshot{}
+			set[e.Server.Name].Add(contract.Tool, contract.NewDefinitions(contract.Tool, definitions))
+		}
+	}
+	return set
 }
 
 // LengthSeverity returns the severity of findings about long definitions: info unless a server's definitions together

@@ -37,6 +37,7 @@ func Checks() []check.Check {
 		{ID: "tool-name-collision", AskAll: askToolNameCollision},
 		{ID: "tools-all-servers", AskAll: askToolsAllServers},
 		{ID: "tokens-all-servers", AskAll: askTokensAllServers},
+		{ID: "over-budget", AskAll: askOverBudget},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/contract"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/doctortest"
@@ -297,13 +298,15 @@ func TestFleet(t *testing.T) {
   dead: {command: %[1]q, args: [exit0-early]}
 `, program))
 	fleet := doctor.Examine(context.Background(), loaded, loaded.Servers, doctortest.Options())
+	fleet.Budget = contract.Budget{Tools: 100}
 	report := doctor.Judge(fleet, doctor.Selection{Only: []string{
 		"tool-name-collision", "tools-all-servers",
-		"tokens-all-servers",
+		"tokens-all-servers", "over-budget",
 	}})
 	text := doctortest.Summary(report)
 	for _, want := range []string{
 		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "tools of 2 servers use about",
+		"over-budget", "tools, the limit is 100",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)

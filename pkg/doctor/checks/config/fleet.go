@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
+	"toolx/pkg/exec"
 	"toolx/pkg/words"
 )
 
@@ -95,6 +96,28 @@ func askTokensAllServers(fleet *evidence.Fleet) []check.Finding {
 		f.Severity = check.Warning
 	}
 	return []check.Finding{f}
+}
+
+// askOverBudget compares tools, and results of calls, with the limits of the user.
+func askOverBudget(fleet *evidence.Fleet) []check.Finding {
+	var findings []check.Finding
+	if over := fleet.Budget.Check(listing.Tools(fleet)); over != nil {
+		f := check.At(&evidence.Where{Method: "tools/list"}, "%s", over.Exceeded[0])
+		f.Notes = over.Details()[1:]
+		findings = append(findings, f)
+	}
+	for _, e := range fleet.Servers {
+		for _, call := range e.Calls {
+			if size, limit := int64(len(call.Result.Raw)), fleet.Budget.ResultSize; limit != 0 && size > limit {
+				f := check.At(&evidence.Where{Method: "tools/call", Tool: call.Tool},
+					"%s, the limit is %s", exec.Bytes(size), exec.Bytes(limit))
+				f.Server, f.Title = e.Server.Name, "result is larger than the budget allows"
+				f.Fix = []string{"return less, or in pages", "raise resultSize under budget"}
+				findings = append(findings, f)
+			}
+		}
+	}
+	return check.Capped(findings)
 }
 
 // largest lists servers by a number in descending order, with the total. The list is empty if there are fewer than two.
