@@ -81,7 +81,9 @@ func (o *Options) saveCall(ctx context.Context, call exec.Call, result *exec.Res
 		return fault.Usage("--save-as: cannot write "+o.saveAs+": "+fault.Reason(err), "name a file that you may write")
 	}
 	const shown = 200 // bytes
-	o.Out.Say("added to %s: %s", render.Safe(o.saveAs), render.Safe(words.Clip(string(line), shown)))
+	if text := words.Clip(o.Out.Mask.Text(string(line)), shown); !o.Tools.Flags.Quiet {
+		o.Out.Say("added to %s: %s", render.Safe(o.saveAs), render.Safe(text))
+	}
 	return nil
 }
 
