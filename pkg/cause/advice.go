@@ -101,7 +101,7 @@ func advice(o *output, c *Cause) []string {
 // quoteFixes returns fixes for a line that no rule matches.
 func quoteFixes(o *output, line string) []string {
 	const where = " in args or env of this server: "
-	said := wordsOf(line)
+	said := withoutNames(line)
 	if mistake().MatchString(said) {
 		if o.place() != "" {
 			return nil // the place is a sufficient hint

@@ -64,7 +64,7 @@ type Output struct {
 	Folder string
 	// Entry describes how the server was started; fixes depend on it.
 	Entry Entry
-	// Question is the prompt that it prints although there is no terminal, as Asks returns it.
+	// Question is the prompt that it prints although there is no terminal, as QuestionIn returns it.
 	Question string
 	// Environ is the server's environment, as NAME=value pairs. A variable with a value is not missing.
 	Environ []string
@@ -152,7 +152,7 @@ func quotedCause(o *output) *Cause {
 		return &Cause{Kind: Argument, What: "it printed its usage: " + quoted(o.usage), Line: o.usage}
 	}
 	line := o.explained(o.head)
-	if c := ofFiles(line); c != nil {
+	if c := fileCause(line); c != nil {
 		return c
 	}
 	return &Cause{Kind: Said, What: quoted(line), Line: line}

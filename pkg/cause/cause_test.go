@@ -110,7 +110,7 @@ func TestAsks(t *testing.T) {
 		"mysql> ":                                        "mysql>",
 		`{"jsonrpc":"2.0","id":1,"result":{"what":"why?":`: "",
 	} {
-		if got := Asks(text); got != want {
+		if got := QuestionIn(text); got != want {
 			t.Errorf("Asks(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestAsks(t *testing.T) {
 	if c := Diagnose(again); c == nil || !strings.Contains(c.What, `the answer: "Name"`) {
 		t.Errorf("of a prompt that is drawn again: %+v", c)
 	}
-	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
+	drawn := Output{Alive: true, Question: QuestionIn("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
 	c := Diagnose(drawn)
 	if c == nil || !strings.HasPrefix(c.What, "it shows a full-screen interface") || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
@@ -157,7 +157,7 @@ func TestListens(t *testing.T) {
 		"API endpoint: https://api.example.com/v1":               "",
 		"documentation is available at https://docs.example.com": "",
 	} {
-		if got := Listens(text); got != want {
+		if got := ListenURL(text); got != want {
 			t.Errorf("Listens(%q) = %q, want %q", text, got, want)
 		}
 	}

@@ -40,7 +40,7 @@ func fromAll() []detector {
 func fromHead() []detector {
 	return []detector{
 		{"listens-for-http", listensForHTTP},
-		{"unset-value", usedUnset},
+		{"unset-value", unsetInCode},
 		{"rules", func(o *output) *Cause { return matchRules(o, tables().line, o.reason, o.reason) }},
 		{"network", func(o *output) *Cause { return networkCause(o, o.reason, o.reason) }},
 		{"rules", func(o *output) *Cause { return anywhereRules(o, true) }},
@@ -66,7 +66,7 @@ func fromHead() []detector {
 func fromSentence() []detector {
 	return []detector{
 		{"unset-paths", unsetPaths},
-		{"unconnected", unconnected},
+		{"unconnected", noConnection},
 		{"rules", sentenceRules},
 	}
 }
@@ -166,10 +166,10 @@ func otherLines(o *output) *Cause {
 
 // missingArgument returns the cause of a sentence that reports something as missing, next to a usage text.
 func missingArgument(o *output) *Cause {
-	words := wordsOf(o.reason)
+	words := withoutNames(o.reason)
 	if o.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) ||
 		malformed().MatchString(words) {
 		return nil
 	}
-	return &Cause{Kind: Argument, What: leads[Argument] + quoted(o.reason), Line: o.reason}
+	return &Cause{Kind: Argument, What: prefixes[Argument] + quoted(o.reason), Line: o.reason}
 }

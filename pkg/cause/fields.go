@@ -78,7 +78,7 @@ func groupedFaults(text string) (found []namedFault) {
 // invalidFields returns the cause of an output that rejects values by name; nil if there are none. Variables without a
 // value are missing; other messages are quoted.
 func invalidFields(o *output) *Cause {
-	if !wrongValue().MatchString(wordsOf(o.reason)) {
+	if !wrongValue().MatchString(withoutNames(o.reason)) {
 		return nil
 	}
 	const most = 3

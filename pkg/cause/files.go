@@ -11,12 +11,12 @@ import (
 
 // fileFaultIn returns the file system error that a sentence reports; nil if there is none.
 func fileFaultIn(line string) *rules.Rule {
-	fault, _ := faultIn(wordsOf(line), fileFaults())
+	fault, _ := faultIn(withoutNames(line), fileFaults())
 	return fault
 }
 
-// ofFiles returns the cause of a sentence about a file system error; nil if it is not about one.
-func ofFiles(line string) *Cause {
+// fileCause returns the cause of a sentence about a file system error; nil if it is not about one.
+func fileCause(line string) *Cause {
 	fault := fileFaultIn(line)
 	if fault == nil {
 		return nil

@@ -11,7 +11,7 @@ func listensForHTTP(o *output) *Cause {
 	var best *Cause
 	for i := range o.lines {
 		text := o.sentence(i)
-		address := Listens(text)
+		address := ListenURL(text)
 		worse := besideServer().MatchString(text)
 		if address == "" || best != nil && (worse || !strings.Contains(text, address)) {
 			continue
@@ -31,9 +31,9 @@ func listensForHTTP(o *output) *Cause {
 	return best
 }
 
-// Listens returns the URL at which a server listens for HTTP according to a line; empty if there is none. A port
+// ListenURL returns the URL at which a server listens for HTTP according to a line; empty if there is none. A port
 // without a scheme counts only if the line mentions HTTP and no database. The URL is safe to print.
-func Listens(text string) string {
+func ListenURL(text string) string {
 	// A quick test: a flood may have millions of lines, and most contain neither an address nor a port.
 	if !strings.Contains(text, ":") && !strings.Contains(text, "ort") && !strings.Contains(text, "ORT") {
 		return ""

@@ -2,9 +2,9 @@ package cause
 
 import "strings"
 
-// wordsOf returns a text without names such as paths and addresses, for expressions about its words. Words joined by a
-// slash are kept: "missing/invalid".
-func wordsOf(text string) string {
+// withoutNames returns a text without names such as paths and addresses, for expressions about its words. Words joined
+// by a slash are kept: "missing/invalid".
+func withoutNames(text string) string {
 	if !strings.ContainsAny(text, "/\\'\"`.‘“") {
 		return text
 	}

@@ -96,18 +96,18 @@ func networkCause(o *output, text, line string) *Cause {
 	return unreachableCause(o, fault, code, text, line)
 }
 
-// saysUnconnected reports whether a sentence begins by reporting a failed connection and does not blame a missing
+// reportsNoConnection reports whether a sentence begins by reporting a failed connection and does not blame a missing
 // setting.
-func saysUnconnected(line string) bool {
-	at := cannotConnect().FindStringIndex(wordsOf(line))
+func reportsNoConnection(line string) bool {
+	at := cannotConnect().FindStringIndex(withoutNames(line))
 	const start = 40 // the name of an error may precede it
 	return at != nil && at[0] < start && !isMissing().MatchString(line)
 }
 
-// unconnected returns the cause of a sentence that reports a missing connection; nil if it does not.
-func unconnected(o *output) *Cause {
+// noConnection returns the cause of a sentence that reports a missing connection; nil if it does not.
+func noConnection(o *output) *Cause {
 	line := o.reason
-	words := wordsOf(line)
+	words := withoutNames(line)
 	if !cannotConnect().MatchString(words) && !notReady().MatchString(words) || ownTransport().MatchString(line) {
 		return nil
 	}
@@ -179,7 +179,7 @@ func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Ca
 		line = o.withInner(line)
 	}
 	place := ""
-	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line), NoAddress: address == ""}
+	c := &Cause{Kind: Backend, Line: line, What: prefixes[Backend] + quoted(line), NoAddress: address == ""}
 	switch {
 	case address != "" && fault != nil && fault.Get("nameless") != "":
 		c.What = "the host " + address + " is not found"

@@ -84,9 +84,9 @@ func (o *output) headLine() int {
 	return at
 }
 
-// Telling returns at most n lines of a server's stderr, in order: those that most likely say why it failed. Node prints
-// the error before the stack and Python after it, so a tail of fixed length would miss one of them.
-func Telling(stderr []string, n int) []string {
+// RelevantLines returns at most n lines of a server's stderr, in order: those that most likely say why it failed. Node
+// prints the error before the stack and Python after it, so a tail of fixed length would miss one of them.
+func RelevantLines(stderr []string, n int) []string {
 	if len(stderr) <= n {
 		return stderr
 	}

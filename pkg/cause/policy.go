@@ -40,7 +40,7 @@ func (c *Cause) Policy() Policy {
 // kindOfQuote returns the kind of a line that no rule matches: Crash, Value, or else Said.
 func kindOfQuote(o *output, text string) Kind {
 	head := o.head
-	words := wordsOf(text)
+	words := withoutNames(text)
 	switch {
 	case head < 0:
 		return Said

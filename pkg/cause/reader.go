@@ -227,7 +227,8 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = errs
 	case r.output.usage != "" && helpRow().MatchString(l.text):
 		l.weight = silent
-	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(wordsOf(l.text), "")):
+	case !supplies().MatchString(l.text) &&
+		errorWord().MatchString(noneOf().ReplaceAllString(withoutNames(l.text), "")):
 		l.weight = hints
 	default:
 		l.weight = silent

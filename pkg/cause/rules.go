@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// leads are the words before a quoted line, by kind.
-var leads = map[Kind]string{
+// prefixes are the words before a quoted line, by kind.
+var prefixes = map[Kind]string{
 	Argument:   "an argument is missing: ",
 	Subcommand: "a sub-command is missing: ",
 	Login:      "a login is missing: ",
@@ -33,7 +33,7 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 			continue
 		}
 		thing, kind := bare(strings.Join(groups, ":")), Kind(r.Get("kind"))
-		c := &Cause{Rule: r.Name(), Kind: kind, Line: line, What: leads[kind] + quoted(line)}
+		c := &Cause{Rule: r.Name(), Kind: kind, Line: line, What: prefixes[kind] + quoted(line)}
 		if what := r.Get("what"); what != "" {
 			if thing == "" {
 				what = strings.TrimSuffix(what, ": %s")
@@ -66,7 +66,7 @@ func completeCause(o *output, c *Cause, thing, text string) {
 		c.Fixes = addonFixes(o, module)
 	case Subcommand:
 		if wantsAnyCommand(o) {
-			c.Kind, c.What = Argument, leads[Argument]+quoted(c.Line)
+			c.Kind, c.What = Argument, prefixes[Argument]+quoted(c.Line)
 		}
 	case Argument:
 		if library := o.library(); library != "" {

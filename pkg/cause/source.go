@@ -11,9 +11,9 @@ func invalidDataFile(o *output) *Cause {
 		return nil
 	}
 	const reach = 4
-	texts := append([]string{line}, textsOf(o.lines[head:min(len(o.lines), head+reach)])...)
+	texts := append([]string{line}, lineTexts(o.lines[head:min(len(o.lines), head+reach)])...)
 	texts = append(texts, o.lines[head].raw) // a JSON log has the file in another member
-	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(wordsOf(text)) })
+	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(withoutNames(text)) })
 	if at < 0 {
 		return nil
 	}
@@ -32,7 +32,7 @@ func invalidDataFile(o *output) *Cause {
 	return nil
 }
 
-func textsOf(lines []line) []string {
+func lineTexts(lines []line) []string {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text

@@ -11,8 +11,8 @@ import (
 // given is a value on the server's command line, and its flag; empty for an argument.
 type given struct{ flag, value string }
 
-// givenBy returns the values of a command line.
-func givenBy(args []string) []given {
+// argumentValues returns the values of a command line.
+func argumentValues(args []string) []given {
 	var all []given
 	for i, arg := range args {
 		flag, value, inline := strings.Cut(arg, "=")
@@ -36,10 +36,10 @@ func refusedValue(o *output) *Cause {
 	if invalidDataFile(o) != nil {
 		return nil
 	}
-	if fileFaultIn(line) != nil || !refuses().MatchString(wordsOf(line)) {
+	if fileFaultIn(line) != nil || !refuses().MatchString(withoutNames(line)) {
 		return nil
 	}
-	values := givenBy(o.Args)
+	values := argumentValues(o.Args)
 	for _, name := range capitals(line) {
 		if isVariableName(name) && hasValue(o.Environ, name) {
 			values = append(values, given{name, valueOf(o.Environ, name)})

@@ -20,8 +20,8 @@ func missingVariables(o *output) *Cause {
 			return c
 		}
 	}
-	if !beforeVariables().MatchString(line) && !saysUnconnected(line) {
-		where := o.alike()
+	if !beforeVariables().MatchString(line) && !reportsNoConnection(line) {
+		where := o.similarSentences()
 		switch {
 		case strings.HasSuffix(head.text, ":"), head.member: // a list follows, or other members
 			where = o.context
@@ -41,8 +41,8 @@ func missingVariables(o *output) *Cause {
 	return nil
 }
 
-// alike returns the main sentence and the following ones that also report a missing variable.
-func (o *output) alike() string {
+// similarSentences returns the main sentence and the following ones that also report a missing variable.
+func (o *output) similarSentences() string {
 	text := o.reason
 	if !missesFirst().MatchString(text) {
 		return text
@@ -96,9 +96,9 @@ func unsetPaths(o *output) *Cause {
 	return unsetCause(o, [][]string{names}, "")
 }
 
-// usedUnset returns the cause of an error about an undefined value, if the printed source code reads an unset variable;
-// nil otherwise.
-func usedUnset(o *output) *Cause {
+// unsetInCode returns the cause of an error about an undefined value, if the printed source code reads an unset
+// variable; nil otherwise.
+func unsetInCode(o *output) *Cause {
 	line := o.reason
 	if !usesNothing().MatchString(line) {
 		return nil
@@ -118,14 +118,14 @@ func usedUnset(o *output) *Cause {
 		return unsetCause(o, [][]string{{found[1]}}, "")
 	}
 	if member := unreadMember().FindStringSubmatch(line); member != nil {
-		return usedConstant(o, "."+member[1])
+		return unsetConstant(o, "."+member[1])
 	}
 	return nil
 }
 
-// usedConstant returns the cause of an error about a member of an undefined value, if the source line above the caret
+// unsetConstant returns the cause of an error about a member of an undefined value, if the source line above the caret
 // reads it from a constant named like a variable, as in const { API_KEY } = process.env; nil otherwise.
-func usedConstant(o *output, member string) *Cause {
+func unsetConstant(o *output, member string) *Cause {
 	for i, text := range o.all {
 		if i+1 == len(o.all) || !caret().MatchString(o.all[i+1]) {
 			continue

@@ -32,12 +32,12 @@ func question(out Output) *Cause {
 	}
 }
 
-// FullScreen is what Asks returns for a program with a full-screen interface.
+// FullScreen is what QuestionIn returns for a program with a full-screen interface.
 const FullScreen = "whole screen"
 
-// Asks returns the question in an unfinished line, without colours; empty if it is none. A program with a full-screen
-// interface also waits for its user.
-func Asks(pending string) string {
+// QuestionIn returns the question in an unfinished line, without colours; empty if it is none. A program with a
+// full-screen interface also waits for its user.
+func QuestionIn(pending string) string {
 	if strings.Contains(pending, ansi.SetModeAltScreenSaveCursor) {
 		return FullScreen
 	}

@@ -120,7 +120,7 @@ func (s *recorded) failure(name string, run *evidence.Run) *diagnose.Failure {
 	for _, line := range evidence.EventsOf[wire.PollutedLine](run) {
 		f.Stdout = append(f.Stdout, string(line.Text))
 	}
-	f.Stderr = cause.Telling(f.StderrTail, shownLines)
+	f.Stderr = cause.RelevantLines(f.StderrTail, shownLines)
 	if at := slices.IndexFunc(run.Exchanges, func(x *evidence.Exchange) bool { return !x.Answered() }); at >= 0 {
 		f.Waiting = run.Exchanges[at].Method
 	}

@@ -89,7 +89,7 @@ type Failure struct {
 	// Said has more of them, and messages that are no answers; Environ is the environment that the process was given.
 	Said, Environ []string
 	Entry         cause.Entry // how it was started
-	// Question is what the server asked when it was given up, as cause.Asks finds it.
+	// Question is what the server asked when it was given up, as cause.QuestionIn finds it.
 	Question string
 	// FromOutput returns the cause that the output shows, and FromStart that of a failed start (Explain). Both find
 	// it once; they are nil for a failure that was made without a process.

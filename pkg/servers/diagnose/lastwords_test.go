@@ -46,7 +46,7 @@ func TestLinesThatTellWhy(t *testing.T) {
 	} {
 		lines := strings.Split(test.stderr, "\n")
 		whole := slices.Clone(lines)
-		failure := &Failure{Stderr: cause.Telling(lines, most), StderrTail: lines}
+		failure := &Failure{Stderr: cause.RelevantLines(lines, most), StderrTail: lines}
 		if got := failure.Cause().Line; got != test.want {
 			t.Errorf("%s: the last words are %q, want %q", test.name, got, test.want)
 		}

@@ -233,7 +233,7 @@ func (o Options) listensElsewhere(transport Transport) (enough context.Context, 
 		case wire.PollutedLine:
 			text = string(e.Text)
 		}
-		if text == "" || answered.Load() || cause.Listens(text) == "" {
+		if text == "" || answered.Load() || cause.ListenURL(text) == "" {
 			return
 		}
 		once.Do(func() {

@@ -399,7 +399,7 @@ func (t *Transport) NewFailure(ending diagnose.Ending) *diagnose.Failure {
 	}
 	failure.FromOutput = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(failure.Output()) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
-	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
+	failure.Stderr = cause.RelevantLines(failure.StderrTail, failureLines)
 	t.printed.mu.Lock()
 	failure.Stdout = append(failure.Stdout, t.printed.first...)
 	failure.Said = append(failure.Said, t.printed.said...)
@@ -432,7 +432,7 @@ func (t *Transport) lookAt(failure *diagnose.Failure) {
 
 // Question returns the question that the process has printed and waits for an answer to; empty if there is none.
 func (t *Transport) Question() string {
-	return cmp.Or(cause.Asks(string(t.Unfinished())), cause.Asks(t.log.pending()))
+	return cmp.Or(cause.QuestionIn(string(t.Unfinished())), cause.QuestionIn(t.log.pending()))
 }
 
 // Doing says for how long the server has not answered, and what it does meanwhile.

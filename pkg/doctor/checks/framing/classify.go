@@ -182,7 +182,7 @@ func speaksHTTP(text []byte) bool { return listensAt(text) != "" }
 
 // listensAt returns the URL in a message that a server listens for HTTP, or nothing.
 func listensAt(text []byte) string {
-	return cause.Listens(string(text[:min(len(text), culprit.MaxRecognised)]))
+	return cause.ListenURL(string(text[:min(len(text), culprit.MaxRecognised)]))
 }
 
 // hasEscapes reports whether text has terminal control sequences: ESC or a C1 control character.

@@ -235,7 +235,7 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 		switch c := e.Cause(); {
 		case p.Who.Rule == "npx-prompt":
 			f.Culprit, f.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
-		case c != nil && cause.Asks(string(p.First.Text)) == cause.FullScreen:
+		case c != nil && cause.QuestionIn(string(p.First.Text)) == cause.FullScreen:
 			f.Title, f.Fix = "server does not respond to initialize: "+c.What, c.Fixes
 		}
 		return []check.Finding{f}
