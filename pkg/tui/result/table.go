@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 const (
@@ -225,17 +226,19 @@ func (t *table) Render(width, height int) string {
 
 // header draws the names of the columns, and how many columns are hidden.
 func (t *table) header(shown []column, hidden, width int) string {
-	cells := make([]string, len(shown))
-	for i, c := range shown {
-		cells[i] = t.theme.Paint(pane.Strong, t.align(render.Safe(c.name), c))
-	}
-	line := strings.Join(cells, strings.Repeat(" ", columnGap))
+	name := func(c column) string { return t.theme.Paint(pane.Strong, t.align(render.Safe(c.name), c)) }
+	line := joined(shown, name)
 	if hidden == 0 {
 		return line
 	}
 	mark := t.mark(hidden)
 	room := max(0, width-t.theme.Width(mark))
 	return t.theme.Fit(line, room) + t.theme.Paint(pane.Warn, t.theme.Cut(mark, width))
+}
+
+// joined joins a text for each column.
+func joined(columns []column, text func(column) string) string {
+	return strings.Join(words.Texts(columns, text), strings.Repeat(" ", columnGap))
 }
 
 // mark returns the sign for columns that are not shown.
@@ -249,11 +252,7 @@ func (t *table) row(at int, shown []column, width int) string {
 	for member := range rawjson.Each(t.rows[at]) {
 		values[member.Name] = t.cell(member.Value)
 	}
-	cells := make([]string, len(shown))
-	for i, c := range shown {
-		cells[i] = t.align(values[c.name], c)
-	}
-	line := strings.Join(cells, strings.Repeat(" ", columnGap))
+	line := joined(shown, func(c column) string { return t.align(values[c.name], c) })
 	if at == t.List.Cursor {
 		return t.theme.UnderCursor(line, t.Focused, width)
 	}
