@@ -263,7 +263,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 // judge compares a result with what its line expects, and reports whether it is so. A result that is not as expected
 // becomes a failure.
 func (b *batch) judge(ctx context.Context, call *batchCall, result *exec.Result) bool {
-	line := call.line
+	line, kind := call.line, fault.KindOf(result.Err)
 	switch {
 	case call.err != nil || line.Failure == "" && line.Expect == nil:
 		return result.Success
@@ -272,17 +272,15 @@ func (b *batch) judge(ctx context.Context, call *batchCall, result *exec.Result)
 		defer done()
 		checkExpectations(bounded, result, line.Expect)
 		return result.Success
+	case !result.Success && kind == line.Failure:
+		return true
 	}
-	kind, actual := fault.KindOf(result.Err), "the call succeeded"
+	wrong := &render.ExpectError{Expected: fmt.Sprintf("error %q", line.Failure), Actual: "the call succeeded"}
 	if !result.Success {
-		actual = fmt.Sprintf("it is %q: %v", kind, result.Err)
+		wrong.Actual = fmt.Sprintf("it is %q: %v", kind, result.Err)
 	}
-	if result.Success || kind != line.Failure {
-		expected := "error " + strconv.Quote(string(line.Failure))
-		result.Success, result.Err = false, &render.ExpectError{Expected: expected, Actual: actual}
-		return false
-	}
-	return true
+	result.Success, result.Err = false, wrong
+	return false
 }
 
 // prepare does what is possible before a call's turn comes: if its tool is known already, it checks the arguments. The

@@ -146,7 +146,7 @@ func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	}
 	line.Failure = fault.Kind(failure)
 	var wrong error
-	line.Expect, wrong = compileExpectations(expressions)
+	line.Expect, wrong = render.CompileExpectations(expressions)
 	return line, cmp.Or(err, wrong, line.check())
 }
 

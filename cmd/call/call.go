@@ -156,7 +156,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	expected, err := compileExpectations(o.expect)
+	expected, err := render.CompileExpectations(o.expect)
 	if err != nil {
 		return err
 	}

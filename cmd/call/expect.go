@@ -30,17 +30,6 @@ func (o *Options) declareExpect(cmd *cobra.Command) {
 	}
 }
 
-func compileExpectations(expressions []string) (all []*render.JQ, err error) {
-	for _, expression := range expressions {
-		one, err := render.CompileExpectation(expression)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
 // checkExpectations makes a result a failure if one of the expectations is not true of it.
 func checkExpectations(ctx context.Context, result *exec.Result, expectations []*render.JQ) {
 	for _, one := range expectations {

@@ -14,12 +14,19 @@ import (
 	"toolx/pkg/words"
 )
 
-// CompileExpectation compiles an expression of --expect. The error is a *fault.UsageError.
-func CompileExpectation(expression string) (*JQ, error) {
-	if strings.TrimSpace(expression) == "" {
-		return nil, fault.Usage("--expect is empty", "--expect '.items | length == 3'")
+// CompileExpectations compiles the expressions of --expect. The error is a *fault.UsageError.
+func CompileExpectations(expressions []string) (all []*JQ, err error) {
+	for _, expression := range expressions {
+		if strings.TrimSpace(expression) == "" {
+			return nil, fault.Usage("--expect is empty", "--expect '.items | length == 3'")
+		}
+		jq, err := compileJQ("--expect", expression)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, jq)
 	}
-	return compileJQ("--expect", expression)
+	return all, nil
 }
 
 // ExpectError reports a result that is not as expected.
@@ -118,10 +125,10 @@ const expectations = `". == \(tojson)",
 // members of an object, the elements of an array, or the value have the same types. It is empty if none can be found.
 func ExpectationOf(ctx context.Context, result *exec.Result) (found string) {
 	input, _ := JQInput(result)
-	candidates, _ := CompileExpectation(expectations)      // which never fails
+	candidates, _ := compileJQ("--expect", expectations)   // which never fails
 	_ = candidates.run(ctx, input, func(value any) error { // without a value there is no expectation
 		if text, _ := value.(string); found == "" && len(text) <= maxExpected {
-			if jq, err := CompileExpectation(text); err == nil && jq.Expect(ctx, result) == nil {
+			if jq, err := compileJQ("--expect", text); err == nil && jq.Expect(ctx, result) == nil {
 				found = text
 			}
 		}

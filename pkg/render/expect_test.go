@@ -30,7 +30,7 @@ func TestExpectation(t *testing.T) {
 		{"empty", "expected empty; the expression has no value"},
 		{".count.x", "expected .count.x; the expression fails: expected an object but got: number (3)"},
 	} {
-		expected, err := CompileExpectation(tt.expression)
+		expected, err := compileJQ("--expect", tt.expression)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,13 +42,13 @@ func TestExpectation(t *testing.T) {
 		}
 	}
 	for _, expression := range []string{"", " ", ".[", "nothing"} {
-		_, err := CompileExpectation(expression)
+		_, err := CompileExpectations([]string{expression})
 		if fault.KindOf(err) != fault.KindUsage || !strings.HasPrefix(err.Error(), "--expect ") {
 			t.Errorf("%q: %v", expression, err)
 		}
 	}
 	cut := &exec.Result{Success: true, Value: json.RawMessage(`"x"`), Truncated: &exec.Truncated{}}
-	expected, err := CompileExpectation(". == \"x\"")
+	expected, err := compileJQ("--expect", ". == \"x\"")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestExpectation(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	endless, err := CompileExpectation("repeat(true)")
+	endless, err := compileJQ("--expect", "repeat(true)")
 	if err != nil {
 		t.Fatal(err)
 	}
