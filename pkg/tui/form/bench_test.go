@@ -48,3 +48,15 @@ func BenchmarkNew(b *testing.B) {
 		newForm(schema)
 	}
 }
+
+// BenchmarkRenderRows draws an array of 100,000 rows, of which a screen is visible: below a frame of 30 a second.
+func BenchmarkRenderRows(b *testing.B) {
+	f := newForm(`{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}}}`)
+	if err := f.SetArguments([]byte(`{"l":[` + strings.Repeat("1,", 99_999) + `1]}`)); err != nil {
+		b.Fatal(err)
+	}
+	press(f, "right")
+	for b.Loop() {
+		f.Render(100, 40)
+	}
+}

@@ -15,7 +15,8 @@ import (
 
 // screen is what was drawn last, for the mouse and for paging.
 type screen struct {
-	list      pane.List   // of lines; its cursor is the first line of the row under the cursor
+	list      pane.List // of lines; its cursor is the first line of the row under the cursor
+	lines     []line
 	drawn     []drawnLine // the visible lines
 	valueLeft int         // where values begin
 	// Where the open text was drawn: its cells from left up to right, its first line and how many lines it has.
@@ -94,10 +95,9 @@ func (p *painter) layout(rows []row) {
 	longest := 0
 	limit := max(8, min(p.width/2, 20+p.width/5))
 	for _, r := range rows {
-		if longest >= limit {
-			break
-		}
-		if !r.add {
+		around := r.field.parent
+		last := around == nil || around.kind != jsonschema.ShapeArray || r.field.place == len(around.children)-1
+		if !r.add && last && longest < limit { // no row has a longer number than the last one
 			longest = max(longest, indentOf(r)+ansi.StringWidth(safe(r.field.label(), limit)))
 		}
 	}
@@ -105,44 +105,52 @@ func (p *painter) layout(rows []row) {
 	p.form.screen.valueLeft = p.valueLeft
 }
 
-// line is a line of the form, which is only drawn if it is visible.
+// line is a line of the form. It is only drawn if it is visible: there may be very many.
 type line struct {
-	row  row
-	draw func() string
+	row   row
+	note  *note  // of the row; nil for the row itself
+	drawn string // empty if it is yet to be drawn
 }
 
 // draw returns the visible lines.
 func (p *painter) draw(rows []row, at int) []string {
 	s := &p.form.screen
+	lines := s.lines[:0]
 	s.editorLines = 0
-	var lines []line
-	add := func(r row, texts ...string) {
-		for _, text := range texts {
-			lines = append(lines, line{r, func() string { return text }})
-		}
-	}
 	for i, r := range rows {
 		if i == at {
 			s.list.Cursor = len(lines)
-			add(r, p.current(r)...)
+			for _, text := range p.current(r) {
+				lines = append(lines, line{row: r, drawn: text})
+			}
 			s.list.Span = len(lines) - s.list.Cursor
 			continue
 		}
-		lines = append(lines, line{r, func() string { return p.row(r) }})
-		for _, n := range r.notes() {
-			lines = append(lines, line{r, func() string { return p.noteLines(n, n.text)[0] }})
+		lines = append(lines, line{row: r})
+		notes := r.notes()
+		for i := range notes {
+			lines = append(lines, line{row: r, note: &notes[i]})
 		}
 	}
-	add(row{}, p.remarks(p.verdict.below, maxBelow)...)
+	for _, text := range p.remarks(p.verdict.below, maxBelow) {
+		lines = append(lines, line{drawn: text})
+	}
 	if at == len(rows)-1 {
 		s.list.Span = len(lines) - s.list.Cursor
 	}
 	from, to := s.list.Window(len(lines), p.height)
+	s.lines, s.drawn = lines, s.drawn[:0]
 	s.editorTop += s.list.Cursor - from
-	s.drawn = s.drawn[:0]
 	var texts []string
 	for _, l := range lines[from:to] {
-		text := l.draw()
+		text := l.drawn
+		switch {
+		case text != "":
+		case l.note != nil:
+			text = p.noteLines(*l.note, l.note.text)[0]
+		default:
+			text = p.row(l.row)
+		}
 		texts = append(texts, text)
 		s.drawn = append(s.drawn, drawnLine{l.row, p.theme.Width(strings.TrimRight(ansi.Strip(text), " "))})
 	}
