@@ -18,6 +18,7 @@ import (
 	"toolx/cmd/person"
 	"toolx/cmd/streams"
 	"toolx/cmd/toolset"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/serve"
 	"toolx/pkg/servers/wire"
@@ -115,7 +116,7 @@ func Run(ctx context.Context, o Options) error {
 	for _, tool := range append(tools, box.Registry.Denied()...) {
 		listed[tool.Plain] = true
 	}
-	for _, warning := range o.guards.Build().Removed("", listed) {
+	for _, warning := range o.guards.Build().Removed(exec.Own, listed) {
 		o.Out.Log.Warn(warning)
 	}
 	served := serve.New(ctx, build.Version(), box.Executor, tools)

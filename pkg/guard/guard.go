@@ -1,5 +1,5 @@
-// Package guard decides which tools of a server may be used, and which need confirmation. It knows names and hints of
-// tools, not servers, configs or terminals. Hints are a server's own claims.
+// Package guard decides which tools of a server may be used, and which need confirmation. It knows names, hints and
+// definitions of tools, not servers, configs or terminals. Hints are a server's own claims.
 package guard
 
 import (
@@ -80,21 +80,16 @@ func (g Guards) Reread(server string) (warnings []string) {
 	return warnings
 }
 
-// Removed returns a warning for each snapshot with tools that a server does not list; server is empty for the config's
-// own tools.
+// Removed returns a warning for each snapshot with tools that a server does not list.
 func (g Guards) Removed(server string, listed map[string]bool) (warnings []string) {
-	subject := "the config"
-	if server != "" {
-		subject = fmt.Sprintf("server %q", server)
-	}
 	for _, one := range g {
 		if one.Pin == nil {
 			continue
 		}
 		if names := one.Pin.Removed(server, listed); len(names) > 0 {
 			shown := words.FirstTexts(names, "tools", func(name string) string { return name })
-			warnings = append(warnings, fmt.Sprintf("%s does not have tools of the snapshot in %s: %s",
-				subject, one.Pin.Path, strings.Join(shown, ", ")))
+			warnings = append(warnings, fmt.Sprintf("server %q does not have tools of the snapshot in %s: %s",
+				server, one.Pin.Path, strings.Join(shown, ", ")))
 		}
 	}
 	return warnings

@@ -36,20 +36,17 @@ type proxyGuard struct {
 // maxListed is how many of a server's tools a proxyGuard remembers.
 const maxListed = 100_000
 
-// filter returns a message of the server without the tools that may not be used.
-func (g *proxyGuard) filter(m wire.Message) json.RawMessage {
-	if m.Kind() != wire.KindReply || len(m.Result) == 0 || m.Result[0] != '{' {
-		return m.Raw
-	}
-	result, fewer := edited(m.Result, "tools", g.filterTools)
-	if next := rawjson.Get(m.Result, "nextCursor"); next == nil || string(next) == "null" {
-		g.endList()
-	}
-	if !fewer {
-		return m.Raw
-	}
-	raw, _ := edited(m.Raw, "result", func(json.RawMessage) (json.RawMessage, bool) { return result, true })
-	return raw
+// filter returns a message of the server without the tools that may not be used. It looks at every result, since
+// clients differ in which of several they read.
+func (g *proxyGuard) filter(message json.RawMessage) json.RawMessage {
+	message, _ = edited(message, "result", func(result json.RawMessage) (json.RawMessage, bool) {
+		rest, fewer := edited(result, "tools", g.filterTools)
+		if next := rawjson.Get(result, "nextCursor"); next == nil || string(next) == "null" {
+			g.endList()
+		}
+		return rest, fewer
+	})
+	return message
 }
 
 // edited returns an object with the members of a name changed, and whether any was. Names differ in case for some

@@ -126,6 +126,11 @@ func TestProxyGuardOfLists(t *testing.T) {
 	for _, test := range [][2]string{
 		{list(read, write, odd), list(read, odd)},
 		{` { "jsonrpc":"2.0", "id":1,"result": {"tools": [` + read + ` ]}}`, ""},
+		{`{"id":1,"Result":{"Tools":[` + write + `]}}`, `{"id":1,"Result":{"Tools":[]}}`},
+		{
+			`{"id":1,"result":{"tools":[` + write + `]},"method":"x","result":{}}`,
+			`{"id":1,"result":{"tools":[]},"method":"x","result":{}}`,
+		},
 		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"tools":[` + write + `]}]}}`, ""},
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x","data":{"tools":[` + write + `]}}}`, ""},
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"tools":[` + write + `]}}`, ""},
@@ -138,7 +143,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 		if want == "" {
 			want = string(m.Raw)
 		}
-		if got := g.filter(m); !bytes.Equal(got, []byte(want)) {
+		if got := g.filter(m.Raw); !bytes.Equal(got, []byte(want)) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -148,7 +153,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 	// Nobody can agree to a call behind a proxy.
 	asks, answers, _ := guardedProxy(guard.Guard{Confirm: guard.Destructive})
 	m, _ := wire.Parse([]byte(list(read, write)))
-	if got := asks.filter(m); string(got) != list(read, write) {
+	if got := asks.filter(m.Raw); string(got) != list(read, write) {
 		t.Errorf("got %s", got)
 	}
 	passes := []bool{}
@@ -191,7 +196,7 @@ func TestProxyPin(t *testing.T) {
 	} {
 		*said = nil
 		m, _ := wire.Parse([]byte(step.sent))
-		if got := pinned.filter(m); string(got) != step.passed {
+		if got := pinned.filter(m.Raw); string(got) != step.passed {
 			t.Errorf("got  %s\nwant %s", got, step.passed)
 		}
 		if read, unknown := pinned.refuse("read"), pinned.refuse("new"); (read == nil) != step.read || unknown == nil {

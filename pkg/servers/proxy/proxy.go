@@ -187,7 +187,7 @@ func (p *proxy) takeMessage(m wire.Message, number int) {
 	p.answered.Store(true)
 	p.Bus.Emit(p.times.Received(p.server, number, m, string(m.ID)))
 	if p.guard != nil {
-		m.Raw = p.guard.filter(m)
+		m.Raw = p.guard.filter(m.Raw)
 	}
 	p.write(m.Raw)
 }
