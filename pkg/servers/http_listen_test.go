@@ -244,7 +244,7 @@ func TestNoStandingStream(t *testing.T) {
 				return
 			}
 			w.WriteHeader(http.StatusMethodNotAllowed)
-		}, "gives the standing stream no more"},
+		}, "no longer offers the standing stream"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

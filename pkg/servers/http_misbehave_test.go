@@ -100,7 +100,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: diagnose.EndingUnanswered, text: "does not respond to initialize within", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
-		}), open: diagnose.EndingRefused, text: "again and again"},
+		}), open: diagnose.EndingRefused, text: "(a loop)"},
 		"redirect loses": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }), open: diagnose.EndingRefused, text: "without the message"},
 		"redirect away": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://other.example/mcp", http.StatusPermanentRedirect)
@@ -157,26 +157,26 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			raw(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
 		}), call: fault.KindProtocol, text: "has invalid chunks (Transfer-Encoding)"},
-		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
-		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
+		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is truncated after 22 bytes"},
+		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with invalid JSON at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
 		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is not a JSON-RPC message: "{\"ok\":true}"`},
 		"two messages": {
 			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 				respondRaw(w, hi(m)+"\n"+hi(m))
 			}),
-			call: fault.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
+			call: fault.KindProtocol, text: "with text after the message, which ends at byte 83 of 167",
 		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
-		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: fault.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
-		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: fault.KindProtocol, text: "cannot be unpacked: it is not gzip, although its Content-Encoding says so"},
+		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: fault.KindProtocol, text: `a response with content encoding "br", which was not requested`},
+		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: fault.KindProtocol, text: "cannot be decompressed: it is not gzip, although its Content-Encoding says so"},
 		"short no gzip":  {script: call(packed("gzip", "{}")), call: fault.KindProtocol, text: "it is not gzip"},
 		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: fault.KindProtocol, text: "its gzip is damaged"},
 		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
 		}), call: fault.KindProtocol, text: "closed the connection in the middle of its response"},
-		"empty body":    {script: call(plain(200, "application/json", "")), call: fault.KindProtocol, text: "HTTP 200 OK, and no message"},
-		"only accepted": {script: call(plain(202, "", "")), call: fault.KindProtocol, text: "HTTP 202 Accepted, and no message"},
+		"empty body":    {script: call(plain(200, "application/json", "")), call: fault.KindProtocol, text: "HTTP 200 OK and no message"},
+		"only accepted": {script: call(plain(202, "", "")), call: fault.KindProtocol, text: "HTTP 202 Accepted and no message"},
 		"wrong type":    {script: call(plain(200, "text/html", page)), call: fault.KindProtocol, text: `got text/html (200, "Bad gateway")`},
 		"proxy in call": {script: call(plain(504, "text/html", page)), call: fault.KindConnect, text: `got text/html (504, "Bad gateway")`},
 		"wrong id":      {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":987,"result":{}}`)), call: fault.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
@@ -219,7 +219,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}), seen: "not-rpc"},
 		"stream half JSON": {
 			script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
-			call:   fault.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes",
+			call:   fault.KindProtocol, text: "an event of the server has JSON that is truncated after 17 bytes",
 			seen: "not-rpc",
 		},
 		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
@@ -421,9 +421,9 @@ func TestUnreachable(t *testing.T) {
 		{"refused", "http://" + free, `server "site" is unavailable: connection refused by ` + free, "listens on " + free, diagnose.EndingUnavailable, true},
 		{"unknown host", "http://nowhere.invalid/mcp", `the host nowhere.invalid`, "", diagnose.EndingUnavailable, false},
 		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", diagnose.EndingUnavailable, false},
-		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", diagnose.EndingRefused, false},
-		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", diagnose.EndingUnavailable, false},
-		{"no port", "http://127.0.0.1:99999/mcp", "the url names the port 99999, and ports end at 65535", "", diagnose.EndingMisconfigured, false},
+		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "must begin with https://", diagnose.EndingRefused, false},
+		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not use TLS", "must begin with http://", diagnose.EndingUnavailable, false},
+		{"no port", "http://127.0.0.1:99999/mcp", "the url has port 99999; the maximum is 65535", "", diagnose.EndingMisconfigured, false},
 		{"no address", "localhost:3000/mcp", "the url must begin with https:// or http://", "", diagnose.EndingMisconfigured, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -450,16 +450,16 @@ func TestHintsOfHTTP(t *testing.T) {
 		hint    string
 	}{
 		{"nothing was sent", forbidden, nil, "no credentials were sent"},
-		{"it was not enough", forbidden, map[string]string{"X-Key": "k"}, "what was sent as authorization does not suffice"},
+		{"it was not enough", forbidden, map[string]string{"X-Key": "k"}, "the credentials are not sufficient"},
 		{"redirects in a ring", onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
-		}), nil, "that leads round in a circle: see how the server, or a proxy before it, redirects /mcp"},
+		}), nil, "it is a redirect loop: check how the server, or a proxy before it, redirects /mcp"},
 		{"a redirect to itself", onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/mcp", http.StatusFound)
-		}), nil, "that leads round in a circle"},
+		}), nil, "it is a redirect loop"},
 		{"a redirect elsewhere", onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://other.example/mcp", http.StatusPermanentRedirect)
-		}), nil, "give its address as the url: http://other.example/mcp"},
+		}), nil, "use its address as url: http://other.example/mcp"},
 		{"sessions that nobody knows", func(s *site) {
 			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
 				if m.Header.Get(mcp.HeaderSessionID) != "" {
@@ -467,9 +467,9 @@ func TestHintsOfHTTP(t *testing.T) {
 				}
 				return m.Header.Get(mcp.HeaderSessionID) != ""
 			}
-		}, nil, "several servers behind one address must share their sessions"},
-		{"TLS", onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), nil, "its url begins with https://"},
-		{"a proxy with a password", onOpen(plain(407, "text/plain", "")), nil, "take USER:PASSWORD@HOST:PORT of the proxy"},
+		}, nil, "servers behind one address must share sessions"},
+		{"TLS", onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), nil, "its url must begin with https://"},
+		{"a proxy with a password", onOpen(plain(407, "text/plain", "")), nil, "to http://USER:PASSWORD@HOST:PORT"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -275,11 +275,11 @@ func TestOlderHTTPMisbehaves(t *testing.T) {
 		open   string // text of the failure to open
 		call   string // text of the call's
 	}{
-		{"an endpoint elsewhere", func(s *oldSite) { s.endpoint = "http://other.example/messages" }, "names another origin", ""},
-		{"an endpoint that is none", func(s *oldSite) { s.endpoint = "http://[" }, "holds no address", ""},
+		{"an endpoint elsewhere", func(s *oldSite) { s.endpoint = "http://other.example/messages" }, "has another origin", ""},
+		{"an endpoint that is none", func(s *oldSite) { s.endpoint = "http://[" }, "has no address", ""},
 		{"an endpoint that is unknown", func(s *oldSite) { s.endpoint = "/nowhere" }, "HTTP 404 Not Found to POST", ""},
 		{"the stream ends at once", func(s *oldSite) { s.endpoint, s.lines = "", closedLines() }, "is unavailable", ""},
-		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "is no longer reachable: it ended the stream of events"},
+		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "is no longer reachable: it ended the event stream"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := newOldSite(t, test.script)

@@ -95,7 +95,7 @@ func (p *start) silentEnd() *cause.Cause {
 	case "exit status 0":
 		return observed("it prints nothing and exits without an error, like a program that is not a server",
 			cause.NoServerFix,
-			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed")
+			"in the server: print on stderr why it exits; otherwise keep reading stdin until it is closed")
 	}
 	return nil
 }

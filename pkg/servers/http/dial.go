@@ -256,7 +256,7 @@ func checkRedirect(request *http.Request, via []*http.Request) error {
 }
 
 // circle is why a redirect is not followed that leads to no end.
-const circle = "again and again"
+const circle = "a loop"
 
 // redirectError says that a redirect was not followed.
 type redirectError struct {
@@ -271,10 +271,10 @@ func (e *redirectError) Error() string {
 // Hint says what to do about it.
 func (e *redirectError) Hint() string {
 	if e.reason == circle || e.to.String() == e.from.String() {
-		return "that leads round in a circle: see how the server, or a proxy before it, redirects " +
+		return "it is a redirect loop: check how the server, or a proxy before it, redirects " +
 			cmp.Or(e.from.Path, "/")
 	}
-	return "if that is the right server, give its address as the url: " + e.to.Redacted()
+	return "if that is the right server, use its address as url: " + e.to.Redacted()
 }
 
 // sameOrigin compares scheme, host and port (RFC 6454).
@@ -301,7 +301,7 @@ func parseAddress(text string) (*url.URL, error) {
 		if errors.As(err, &wrong) {
 			err = wrong.Err
 		}
-		return nil, fmt.Errorf("the url is not one: %w", err)
+		return nil, fmt.Errorf("the url is malformed: %w", err)
 	}
 	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 		return nil, errors.New("the url must begin with https:// or http://, and name a host")
@@ -314,7 +314,7 @@ func parseAddress(text string) (*url.URL, error) {
 func checkPort(address *url.URL) error {
 	port := address.Port()
 	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
-		return fmt.Errorf("the url names the port %s, and ports end at 65535", port)
+		return fmt.Errorf("the url has port %s; the maximum is 65535", port)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	case e.hasForeignBody() || e.Status/100 == 2:
 		expected := "JSON"
 		if e.Verb == http.MethodGet {
-			expected = "a stream of events"
+			expected = "an event stream"
 		}
 		return fmt.Sprintf("got %s where %s was expected, from %s %s", e.foreign(), expected, e.Verb, e.URL.Redacted())
 	}
@@ -156,7 +156,7 @@ func (e *Error) RetryAfter() (time.Duration, bool) {
 func (e *Error) challenge() string {
 	asked := slices.Clone(e.Header.Values("WWW-Authenticate"))
 	if len(asked) == 0 {
-		return "asks for authorization, and does not say which (no WWW-Authenticate)" + e.quoted()
+		return "requires authorization of an unknown kind (no WWW-Authenticate)" + e.quoted()
 	}
 	for i, one := range asked {
 		// In brackets, what is asked for does not look like what is secret.
@@ -247,30 +247,30 @@ func (e *Error) Hint() string {
 	}
 	switch {
 	case e.Expired:
-		return "several servers behind one address must share their sessions, or each client must stay with one"
+		return "servers behind one address must share sessions, or route each client to the same server"
 	case errors.As(e.Err, &authority):
-		return "--cacert FILE trusts the authority of that file, as NODE_EXTRA_CA_CERTS=FILE does"
+		return "trust its authority: --cacert FILE, or NODE_EXTRA_CA_CERTS=FILE"
 	case noTLS(e.Err):
-		return "if the server speaks plain HTTP, its url begins with http://"
+		return "if the server uses plain HTTP, its url must begin with http://"
 	case alertOf(e.Err) != nil:
-		return "clientCert and clientKey in the server's entry show it a certificate"
+		return "set clientCert and clientKey in the server's entry"
 	case errors.Is(e.Err, errRefused) && proxyFor(e.URL) != nil:
-		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
+		return "check HTTPS_PROXY and HTTP_PROXY; NO_PROXY=" + e.URL.Hostname() + " bypasses the proxy"
 	case errors.Is(e.Err, errRefused):
 		return "check that the server is running and listens on " + e.URL.Host
 	case speaksTLS(e.Err), e.Status == http.StatusBadRequest &&
 		bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
-		return "the server speaks TLS: its url begins with https://"
+		return "the server uses TLS: its url must begin with https://"
 	case e.refusesHost():
 		return HostHint(e.URL.Host)
 	case e.Status == http.StatusUnauthorized && !e.Bare:
-		return "it refuses the credentials that were sent: they may have expired, or be for another server or account"
+		return "it rejects the credentials: they may have expired, or belong to another server or account"
 	case e.Status == http.StatusUnauthorized:
-		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
+		return "send the required credentials: -H 'NAME: VALUE', or headers in the server's entry"
 	case e.Status == http.StatusForbidden && e.Bare:
 		return "no credentials were sent: add -H 'NAME: VALUE', or headers in the server's entry"
 	case e.Status == http.StatusForbidden:
-		return "what was sent as authorization does not suffice"
+		return "the credentials are not sufficient"
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
 		e.Status == http.StatusSwitchingProtocols:
 		return "check that the url is the MCP endpoint's: its path is often /mcp, or /sse"
@@ -283,7 +283,7 @@ func (e *Error) Hint() string {
 // HostHint says what to do about a server that refuses the host by which it is reached.
 func HostHint(host string) string {
 	return "in the server: add " + host + " to its allowed hosts (allowedHosts or allowed_hosts in the MCP SDKs); " +
-		"from outside: reach it by a name that it allows, such as localhost, or let the proxy send one as Host"
+		"from outside: use a name that it allows, such as localhost, or let the proxy send one as Host"
 }
 
 // refusesHost reports whether the server refuses the name by which it is reached, as guards against DNS rebinding do.

@@ -88,7 +88,7 @@ func (t *Transport) newPost(ctx context.Context, body []byte) (*http.Request, er
 		address, accept = stream.endpoint.Load(), ""
 	}
 	if address == nil {
-		return nil, errors.New("the server has not said yet where messages are posted")
+		return nil, errors.New("the server has not sent its endpoint yet")
 	}
 	request, err := t.newRequest(ctx, http.MethodPost, address, body)
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *answer) take() error {
 		defer a.release(0)
 		defer response.Body.Close()
 		failed := a.unusable(a.request, response, []byte{})
-		failed.Wrong = fmt.Sprintf("an answer that is packed as %q, which was not asked for", packing(response))
+		failed.Wrong = fmt.Sprintf("a response with content encoding %q, which was not requested", packing(response))
 		return failed
 	case kind == "text/event-stream":
 		return a.takeStream()
@@ -194,7 +194,7 @@ func packing(response *http.Response) string {
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
 func (a *answer) takeBody(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return rpc.Malformed(a.out.waiting.Frame.Method, fmt.Errorf("the server answered HTTP %s, and no message",
+		return rpc.Malformed(a.out.waiting.Frame.Method, fmt.Errorf("the server responded with HTTP %s and no message",
 			statusWords(a.response.StatusCode))).Err
 	}
 	if !a.takeText(body) {
@@ -214,7 +214,7 @@ func wrongWithJSON(body []byte) string {
 	var syntax *json.SyntaxError
 	if len(body) > largeBody {
 		if err := json.Unmarshal(body, &struct{}{}); errors.As(err, &syntax) {
-			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
+			return fmt.Sprintf("invalid JSON at byte %d (%v): %q", syntax.Offset, syntax,
 				headline(body[:largeBody]))
 		}
 		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body[:largeBody])))
@@ -225,11 +225,11 @@ func wrongWithJSON(body []byte) string {
 	case errors.Is(err, io.EOF):
 		return "nothing"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("JSON that is cut off after %s", words.Count(len(body), "byte"))
+		return fmt.Sprintf("JSON that is truncated after %s", words.Count(len(body), "byte"))
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
+		return fmt.Sprintf("invalid JSON at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
 	case in.InputOffset() < int64(len(body)):
-		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and after it comes %q",
+		return fmt.Sprintf("text after the message, which ends at byte %d of %d: %q",
 			in.InputOffset(), len(body), Shortened(string(body[in.InputOffset():])))
 	}
 	return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", Shortened(string(body)))
@@ -245,7 +245,7 @@ func (a *answer) settled() error {
 	if a.out.collect() {
 		return nil
 	}
-	detail := cmp.Or(a.DetailOf(a.out.waiting), "the answer has other messages, and not the reply")
+	detail := cmp.Or(a.DetailOf(a.out.waiting), "the response has other messages, but not the reply")
 	return rpc.Malformed(a.out.waiting.Frame.Method, errors.New(detail)).Err
 }
 

@@ -94,7 +94,7 @@ func checkHeaders(headers map[string]string) error {
 			return errors.New("its output has a header without a valid name")
 		}
 		if strings.ContainsFunc(content, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return fmt.Errorf("the content of the header %s has control characters", name)
+			return fmt.Errorf("the value of the header %s has control characters", name)
 		}
 	}
 	return nil

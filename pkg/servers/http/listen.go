@@ -105,7 +105,7 @@ func (s *standingStream) receive() (again bool) {
 	}
 	how := "ended the standing stream"
 	if !errors.Is(why, io.EOF) {
-		how = "broke the standing stream off: " + networkWords(why, s.address)
+		how = "broke the standing stream: " + networkWords(why, s.address)
 	}
 	s.tell(slog.LevelInfo, "%s; toolx opens it again in %s", how, diagnose.Rounded(s.delay))
 	return true
@@ -140,7 +140,7 @@ func (s *standingStream) refused(err error) (again bool) {
 		return false
 	}
 	s.slowDown(s.RetryPolicy.Delay)
-	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err,
+	s.tell(slog.LevelInfo, "is reachable, but does not open the standing stream: %v; toolx tries again in %s", err,
 		diagnose.Rounded(s.delay))
 	return true
 }
@@ -174,7 +174,7 @@ func (s *standingStream) answersPing() bool {
 	switch {
 	case ctx.Err() != nil:
 		failure = s.NewFailure(diagnose.EndingUnanswered)
-		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, diagnose.Rounded(s.Longest))
+		failure.Reason = fmt.Errorf("no response from %s within %s", s.address.Host, diagnose.Rounded(s.Longest))
 		err = failure
 	case !errors.As(err, &failure):
 		return s.SessionID() == s.session
@@ -189,10 +189,10 @@ func (s *standingStream) answersPing() bool {
 // that belong to no request.
 func (s *standingStream) giveUpStream(err error) {
 	if s.opened {
-		s.tell(slog.LevelWarn, "gives the standing stream no more, so it reports nothing between requests: %v", err)
+		s.tell(slog.LevelWarn, "no longer offers the standing stream, so it sends nothing between requests: %v", err)
 		return
 	}
-	s.tell(slog.LevelInfo, "has no standing stream, so it reports nothing between requests: %v", err)
+	s.tell(slog.LevelInfo, "has no standing stream, so it sends nothing between requests: %v", err)
 	s.markNoStream()
 }
 

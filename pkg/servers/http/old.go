@@ -108,10 +108,10 @@ func (s *oldStream) pump(events *sse.Reader, address *url.URL) error {
 		text := strings.TrimSpace(string(event.Data))
 		endpoint, err := address.Parse(text)
 		if err != nil || text == "" {
-			return fmt.Errorf("the server's endpoint event holds no address: %q", Shortened(text))
+			return fmt.Errorf("the server's endpoint event has no address: %q", Shortened(text))
 		}
 		if !sameOrigin(address, endpoint) {
-			return fmt.Errorf("the server's endpoint event names another origin: %s", endpoint.Redacted())
+			return fmt.Errorf("the server's endpoint event has another origin: %s", endpoint.Redacted())
 		}
 		if s.endpoint.Swap(endpoint) == nil {
 			close(s.ready)
@@ -124,9 +124,9 @@ func (s *oldStream) lose(err error) {
 	s.err = err
 	if s.agreed() && s.life.Err() == nil {
 		failure := s.NewFailure(diagnose.EndingGone)
-		failure.Reason = errors.New("it ended the stream of events")
+		failure.Reason = errors.New("it ended the event stream")
 		if !errors.Is(err, io.EOF) {
-			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, s.address))
+			failure.Reason = errors.New("the event stream broke: " + networkWords(err, s.address))
 		}
 		s.Fail(failure)
 	}
@@ -150,7 +150,7 @@ func (s *oldStream) await(ctx context.Context, out *posted) error {
 	case <-s.ended:
 		if !out.collect() {
 			return rpc.Malformed(out.waiting.Frame.Method,
-				errors.New("the server ended the stream of events before it")).Err
+				errors.New("the server ended the event stream before it")).Err
 		}
 	case <-ctx.Done():
 		return ctx.Err()

@@ -99,11 +99,11 @@ func proxySettingError(name, setting string) error {
 		setting = setting[at+1:] // before it stands a password
 	}
 	return fault.Usage(fmt.Sprintf("%s is not the address of a proxy: %q", name, setting),
-		name+"=http://HOST:PORT names a proxy; to use no proxy, unset it or set NO_PROXY=HOST")
+		"set "+name+"=http://HOST:PORT; to use no proxy, unset it or set NO_PROXY=HOST")
 }
 
 // proxyHint says where a proxy's password goes. Written as one url, "USER:PASSWORD@" would be masked like a password.
-const proxyHint = "HTTPS_PROXY and HTTP_PROXY take USER:PASSWORD@HOST:PORT of the proxy, with http:// before it"
+const proxyHint = "set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT"
 
 // proxyError says that a proxy did not let toolx through to a server: by its response (status), or by not responding
 // (err).
@@ -121,7 +121,7 @@ func (e *proxyError) Error() string {
 	case e.err != nil:
 		why = exchangeWords(e.err, e.proxy.Host, e.proxy)
 	}
-	return fmt.Sprintf("the proxy %s does not let toolx through: %s", e.proxy.Redacted(), why)
+	return fmt.Sprintf("the proxy %s refuses the connection: %s", e.proxy.Redacted(), why)
 }
 
 // Unwrap returns the error of reaching the proxy, nil where it answered.
@@ -132,7 +132,7 @@ func (e *proxyError) Hint() string {
 	if e.status == http.StatusProxyAuthRequired {
 		return proxyHint
 	}
-	return "HTTPS_PROXY names the proxy; NO_PROXY=HOST reaches a host without it"
+	return "check HTTPS_PROXY; NO_PROXY=HOST bypasses the proxy"
 }
 
 // throughProxy sends a request to a server with TLS. It returns a *proxyError for a failure before the CONNECT tunnel

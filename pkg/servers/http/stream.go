@@ -118,7 +118,7 @@ func (t *Transport) takeEvent(event sse.Event) {
 // noteBrokenEvent notes an event without a message for the requests that wait: if one of them gets no reply, that event
 // is the likely cause.
 func (t *Transport) noteBrokenEvent(data []byte) {
-	t.Suspect("an event of the server holds " + wrongWithJSON(data))
+	t.Suspect("an event of the server has " + wrongWithJSON(data))
 }
 
 // resume asks for the rest of a stream, after the last event.
@@ -126,7 +126,7 @@ func (t *Transport) resume(ctx context.Context, events *sse.Reader) (io.ReadClos
 	if !wire.Waited(ctx, pauseBefore(t.RetryPolicy, events)) {
 		return nil, ctx.Err()
 	}
-	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, after event %q",
+	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx requests the rest, after event %q",
 		Shortened(events.LastID))
 	response, err := t.get(ctx, events.LastID)
 	if err != nil {

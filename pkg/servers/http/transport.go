@@ -196,7 +196,7 @@ func (t *Transport) renew(ctx context.Context, session string) error {
 	if t.SessionID() != session {
 		return nil
 	}
-	t.tell(slog.LevelWarn, "has forgotten the session; toolx begins a new one")
+	t.tell(slog.LevelWarn, "lost the session; toolx starts a new one")
 	t.Reset()
 	return t.Renew(ctx)
 }
@@ -299,7 +299,7 @@ func (t *Transport) postLater(f wire.Frame) bool {
 		ctx, cancel := context.WithTimeout(t.life, postLimit)
 		defer cancel()
 		if err := t.Send(ctx, f); err != nil && t.life.Err() == nil {
-			t.tell(slog.LevelDebug, "did not take a message: %v", err)
+			t.tell(slog.LevelDebug, "did not accept a message: %v", err)
 		}
 	})
 }

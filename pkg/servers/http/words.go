@@ -36,7 +36,7 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 	case errors.As(err, &own): // toolx's words already
 		return own.Error()
 	case errors.As(err, &packed):
-		return "the answer of " + peer + " cannot be unpacked: " + packed.Error()
+		return "the response from " + peer + " cannot be decompressed: " + packed.Error()
 	case errors.Is(err, ErrReset):
 		return "the connection was reset by " + peer
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -175,7 +175,7 @@ func tlsWords(err error, _ string, address *url.URL) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &authority):
-		signer := "an authority that does not say its name"
+		signer := "an unnamed authority"
 		if authority.Cert != nil {
 			signer = strconv.Quote(issuerName(authority.Cert))
 		}
@@ -189,7 +189,7 @@ func tlsWords(err error, _ string, address *url.URL) string {
 	case errors.As(err, &invalid):
 		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
 	case noTLS(err):
-		return address.Host + " does not speak TLS"
+		return address.Host + " does not use TLS"
 	}
 	if alert := alertOf(err); alert != nil {
 		return fmt.Sprintf("%s refused TLS: %v", address.Host, alert)

@@ -56,10 +56,10 @@ func TestWrongWithJSON(t *testing.T) {
 	for body, want := range map[string]string{
 		" \n":          "nothing",
 		"\ufeff":       "nothing",
-		`{"id":`:       "JSON that is cut off after 6 bytes",
-		"\ufeff[1,":    "JSON that is cut off after 3 bytes",
-		"<p>Hello</p>": `what is not JSON, at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
-		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and after it comes "x"`,
+		`{"id":`:       "JSON that is truncated after 6 bytes",
+		"\ufeff[1,":    "JSON that is truncated after 3 bytes",
+		"<p>Hello</p>": `invalid JSON at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
+		`{"a":1} x`:    `text after the message, which ends at byte 7 of 9: "x"`,
 		"[]":           `JSON that is not a JSON-RPC message: "[]"`,
 	} {
 		if got := wrongWithJSON([]byte(body)); got != want {
