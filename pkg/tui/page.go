@@ -218,53 +218,46 @@ func (p *page) Title(room int) string {
 	return title
 }
 
-// title returns the title for a number of cells: the item and its tabs, or the server. spans are the positions of the
-// tabs. If there is too little room, it omits the name of the item's server, then the tabs that are not on the screen.
-func (p *page) title(room int) (title string, spans []pane.Span) {
+// title returns the title for a number of cells: the item and its tabs, or the server. at returns the tab at a column,
+// or -1. If there is too little room, it omits the name of the item's server, then the tabs that are not on the screen.
+func (p *page) title(room int) (title string, at func(x int) int) {
+	none := func(int) int { return -1 }
 	kind := func(text string) string { return p.theme.Paint(pane.Dim, text) }
 	name := func(text string) string { return p.theme.Paint(pane.Strong, render.Safe(text)) }
 	switch {
 	case !p.item.none():
 		return p.itemTitle(room)
 	case p.serverList != nil:
-		return name(p.server.name) + " " + kind(p.serverList.name()), nil
+		return name(p.server.name) + " " + kind(p.serverList.name()), none
 	case p.server != nil && p.server.name != config.AdHocName:
-		return kind("server ") + name(p.server.name), nil
+		return kind("server ") + name(p.server.name), none
 	case p.server != nil:
-		return name(titleOf(p.server.name)), nil
+		return name(titleOf(p.server.name)), none
 	case len(p.config.welcome(room)) > 0:
-		return kind("welcome"), nil
+		return kind("welcome"), none
 	}
-	return kind("tool"), nil
+	return kind("tool"), none
 }
 
 // itemTitle is the title of an item.
-func (p *page) itemTitle(room int) (title string, spans []pane.Span) {
-	of, label := "", p.item.label()
+func (p *page) itemTitle(room int) (title string, at func(x int) int) {
+	of, name := "", p.theme.Paint(pane.Strong, render.Safe(p.item.label()))+"  "
 	if p.item.Server != "" {
 		of = p.theme.Paint(pane.Dim, render.Safe(p.item.Server)+" "+p.theme.Glyphs.Dot+" ")
 	}
-	name := p.theme.Paint(pane.Strong, render.Safe(label)) + "  "
-	tabs, spans := p.theme.Tabs(pane.Dim, tabNames(), int(p.tab))
-	heading := of + name
-	if p.theme.Width(heading+tabs) > room {
-		heading = name
+	if all, _ := p.theme.Tabs(tabNames(), int(p.tab), room); p.theme.Width(of+name+all) > room {
+		of = ""
 	}
-	if p.theme.Width(heading+tabs) > room {
-		one := p.theme.Paint(pane.Strong, "["+tabNames()[p.tab]+"]")
-		return p.theme.Cut(name, max(8, room-p.theme.Width(one))) + one, nil
-	}
+	tabs, tab := p.theme.Tabs(tabNames(), int(p.tab), room-p.theme.Width(of+name))
+	heading := of + p.theme.Cut(name, max(8, room-p.theme.Width(tabs)))
 	left := p.theme.Width(heading)
-	for i := range spans {
-		spans[i] = pane.Span{From: left + spans[i].From, To: left + spans[i].To}
-	}
-	return heading + tabs, spans
+	return heading + tabs, func(x int) int { return tab(x - left) }
 }
 
 // ClickTitle goes to the tab at a column of the title in a number of cells.
 func (p *page) ClickTitle(x, room int) {
-	_, spans := p.title(room)
-	if tab := pane.At(spans, x); tab >= 0 {
+	_, at := p.title(room)
+	if tab := at(x); tab >= 0 {
 		p.show(pageTab(tab))
 	}
 }

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -48,14 +49,28 @@ func At(spans []Span, x int) int {
 	return -1
 }
 
-// Tabs joins the names of tabs, the current one in brackets and the others in a role, and returns their positions.
-func (t *Theme) Tabs(role Role, names []string, current int) (line string, spans []Span) {
+// Tabs draws the names of tabs in a number of cells, the current one in brackets; if there is too little room, it draws
+// only that one. at returns the tab that a click on a column selects, or -1: if only one is drawn, the next one.
+func (t *Theme) Tabs(names []string, current, room int) (line string, at func(x int) int) {
 	painted := make([]string, len(names))
 	for i, name := range names {
-		painted[i] = t.Paint(role, name)
-		if i == current {
-			painted[i] = t.Paint(Strong, "["+name+"]")
-		}
+		painted[i] = t.Paint(Dim, name)
 	}
-	return strings.Join(painted, " "), Spans(painted, " ")
+	one := t.Paint(Strong, "["+names[current]+"]")
+	painted[current] = one
+	if line = strings.Join(painted, " "); t.Width(line) <= room {
+		spans := Spans(painted, " ")
+		return line, func(x int) int { return At(spans, x) }
+	}
+	line = one
+	if all := line + t.Paint(Dim, fmt.Sprintf(" %d/%d", current+1, len(names))); t.Width(all) <= room {
+		line = all
+	}
+	span := Span{To: t.Width(line)}
+	return line, func(x int) int {
+		if span.Holds(x) {
+			return (current + 1) % len(names)
+		}
+		return -1
+	}
 }

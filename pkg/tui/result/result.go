@@ -32,8 +32,8 @@ type View struct {
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
 
-	headHeight int         // the lines above the body, when it was drawn last
-	names      []pane.Span // of the tabs in the first of those
+	headHeight int             // the lines above the body, when it was drawn last
+	tabAt      func(x int) int // the tab at a column of the first of those
 	getenv     func(string) string
 }
 
@@ -178,7 +178,9 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 // click goes to a tab whose name is clicked, and passes a click on the body to the body.
 func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Y == 0 && v.headHeight > 0 {
-		v.clickTitle(msg.X)
+		if tab := v.tabAt(msg.X); tab >= 0 {
+			v.goTo(tab)
+		}
 		return nil
 	}
 	msg.Y -= v.headHeight

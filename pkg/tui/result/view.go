@@ -1,11 +1,8 @@
 package result
 
 import (
-	"fmt"
-
-	"github.com/charmbracelet/x/ansi"
-
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // minBody is the lines of the body before there is room for lines above it.
@@ -33,34 +30,15 @@ func (v *View) Render(width, height int) string {
 	return block
 }
 
-// title shows the tabs, marks the current one, and describes its display. It records the position of each name, or none
-// if only the current one fits.
+// title shows the tabs, marks the current one, and describes its display.
 func (v *View) title(width int) string {
-	names := make([]string, len(v.tabs))
-	for i, l := range v.tabs {
-		names[i] = l.name
-	}
-	var line string
-	line, v.names = v.theme.Tabs(pane.Dim, names, v.current)
-	if ansi.StringWidth(line) > width {
-		line = fmt.Sprintf("%s %d/%d", v.theme.Paint(pane.Strong, "["+names[v.current]+"]"), v.current+1, len(names))
-		v.names = nil
-	}
+	names := words.Texts(v.tabs, func(l *tab) string { return l.name })
+	line, at := v.theme.Tabs(names, v.current, width)
+	v.tabAt = at
 	if d, ok := v.body().(described); ok {
 		line += "  " + v.theme.Paint(pane.Dim, d.About())
 	}
 	return v.theme.Cut(line, width)
-}
-
-// clickTitle goes to the tab whose name is at a column of the title, or to the next one if only one is named.
-func (v *View) clickTitle(x int) {
-	if v.names == nil {
-		v.turn()
-		return
-	}
-	if tab := pane.At(v.names, x); tab >= 0 {
-		v.goTo(tab)
-	}
 }
 
 // remarkLines returns the remarks for which the body leaves room.

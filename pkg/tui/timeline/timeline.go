@@ -174,8 +174,8 @@ func (t *Timeline) Extent() pane.Extent {
 	return t.view.list.Extent()
 }
 
-// Title returns what is followed and the filters, for a number of cells. If there is no room, how many events were lost
-// is left out first, then all filters but the current one.
+// Title returns what is followed and the filters, for a number of cells. If there is no room, all filters but the
+// current one are left out, or how many events were lost.
 func (t *Timeline) Title(room int) string {
 	title, _ := t.title(room)
 	return title
@@ -183,18 +183,14 @@ func (t *Timeline) Title(room int) string {
 
 // ClickTitle selects the filter at a column of the title, or the next one if only the current one fits.
 func (t *Timeline) ClickTitle(x, room int) {
-	_, spans := t.title(room)
-	switch i := pane.At(spans, x); {
-	case i < 0:
-	case len(spans) == 1:
-		t.turn(1)
-	default:
+	_, at := t.title(room)
+	if i := at(x); i >= 0 {
 		t.turn(i - int(t.only))
 	}
 }
 
-// title also returns the positions of the filters.
-func (t *Timeline) title(room int) (title string, spans []pane.Span) {
+// title also returns the filter at a column, or -1.
+func (t *Timeline) title(room int) (title string, at func(x int) int) {
 	theme := t.theme
 	what := theme.Paint(pane.Strong, t.subjectText())
 	if t.typed.Query != "" {
@@ -204,14 +200,9 @@ func (t *Timeline) title(room int) (title string, spans []pane.Span) {
 	if t.dropped > 0 {
 		lost = " " + theme.Paint(pane.Warn, theme.Glyphs.Warn+roughly(t.dropped)+" lost")
 	}
-	filters, spans := theme.Tabs(pane.Dim, filterNames(), int(t.only))
-	fits := func(left, right string) bool { return theme.Width(left)+2+theme.Width(right) <= room }
-	if !fits(what+lost, filters) {
+	filters, tab := theme.Tabs(filterNames(), int(t.only), room-2-theme.Width(what))
+	if theme.Width(what+lost)+2+theme.Width(filters) > room {
 		lost = ""
-	}
-	if !fits(what, filters) {
-		filters = theme.Paint(pane.Strong, "["+filterNames()[t.only]+"]")
-		spans = []pane.Span{{From: 0, To: theme.Width(filters)}}
 	}
 	what = theme.Cut(what, room-theme.Width(filters)-2) + lost
 	gap := max(1, room-theme.Width(what)-theme.Width(filters))
@@ -219,11 +210,8 @@ func (t *Timeline) title(room int) (title string, spans []pane.Span) {
 	if gap > 2 && !t.focus {
 		line = " " + theme.Paint(pane.Dim, strings.Repeat(theme.Glyphs.Horizontal, gap-2)) + " "
 	}
-	for i := range spans {
-		spans[i].From += theme.Width(what) + gap
-		spans[i].To += theme.Width(what) + gap
-	}
-	return theme.Cut(what+line+filters, room), spans
+	left := theme.Width(what) + gap
+	return theme.Cut(what+line+filters, room), func(x int) int { return tab(x - left) }
 }
 
 // subjectText names what is followed.

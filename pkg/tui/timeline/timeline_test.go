@@ -230,7 +230,8 @@ func TestTitle(t *testing.T) {
 		{51, "during slow !932k lost  " + filters},
 		{49, "during slow ───────── " + filters},
 		{40, "during slow  " + filters},
-		{39, "during slow ───────────────────── [all]"},
+		{39, "during slow !932k lost ────── [all] 1/5"},
+		{20, "during slow ── [all]"},
 		{14, "during…  [all]"},
 		{3, " […"},
 	} {
@@ -249,7 +250,7 @@ func TestTitle(t *testing.T) {
 		t.Error("a click on what is followed selects a filter")
 	}
 	got := ansi.Strip(w.Title(39))
-	if w.ClickTitle(37, 39); !strings.HasSuffix(got, "[wire]") || w.only != filterStderr {
+	if w.ClickTitle(37, 39); !strings.HasSuffix(got, "[wire] 2/5") || w.only != filterStderr {
 		t.Errorf("a click on the short title %q does not turn", got)
 	}
 	for n, want := range map[int]string{
