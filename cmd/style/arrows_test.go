@@ -21,7 +21,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/tui":       {"pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
 		"pkg/recording": {"pkg/servers/wire", "pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/render":    {"pkg/contract", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/doctor":    {"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
+		"pkg/doctor":    {"pkg/contract", "pkg/extension", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":      {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":        {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin":   {"pkg/exec", "pkg/fault", "pkg/config", "pkg/git", "pkg/rawjson", "pkg/words"},
@@ -40,6 +40,7 @@ func arrows(t *testing.T) map[string][]string {
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
 		"pkg/contract":   {"pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},
+		"pkg/extension":  {"pkg/config", "pkg/jsonschema", "pkg/rawjson"},
 		"pkg/git":        {"pkg/config"},
 		"pkg/cmdline":    {"pkg/fault", "pkg/words"},
 		"pkg/procs":      {"pkg/cmdline"},
@@ -87,8 +88,8 @@ func arrows(t *testing.T) map[string][]string {
 		folder := "pkg/doctor/checks/" + family
 		table["pkg/doctor"] = append(table["pkg/doctor"], folder)
 		table[folder] = []string{
-			"pkg/contract", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence",
-			"pkg/doctor/listing", "pkg/doctor/wire",
+			"pkg/contract", "pkg/extension", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit",
+			"pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire",
 			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/diagnose", "pkg/exec", "pkg/fault",
 			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/rules", "pkg/words",
 		}

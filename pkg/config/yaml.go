@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -49,6 +50,18 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	reader := yamlReader{file: file, anchors: map[string]*node{}}
 	root = reader.node(body)
 	return root, append(problems, reader.problems...)
+}
+
+// YAMLToJSON returns a YAML document as JSON, within the limits for config files.
+func YAMLToJSON(data []byte) (json.RawMessage, error) {
+	root, problems := parseYAML("", data)
+	if len(problems) > 0 {
+		return nil, errors.New(problems[0].Text)
+	}
+	if root == nil {
+		root = &node{}
+	}
+	return root.json(), nil
 }
 
 // tokenize splits a text into tokens. It corrects two errors of the lexer: a wrong line count after a comment with

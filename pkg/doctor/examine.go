@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/extension"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 	mcphttp "toolx/pkg/servers/http"
@@ -189,6 +190,7 @@ func (o Options) watchIdle(ctx context.Context, session *protocol.Session) (tree
 // without a response. Requests that may need the server's backend get more time, because libraries retry connections.
 func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
+	o.readExtensions(ctx, session, p)
 	questions := []question{
 		{method: "ping"},
 		{method: "tools/list"}, // a second time, to compare
@@ -219,6 +221,34 @@ func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 			left -= min(left, max(0, time.Since(began)-o.answerLimit()))
 		}
 		if silent == 2 {
+			return
+		}
+	}
+}
+
+// readExtensions reads the pages of apps and the files of skills, within limits. It stops if there is no response.
+func (o Options) readExtensions(ctx context.Context, session *protocol.Session, p *prober) {
+	const maxReads, maxSize = 32, 1 << 20
+	bounded, cancel := context.WithTimeout(ctx, o.answerLimit())
+	defer cancel()
+	skills, _ := session.Skills(bounded) // the response is in the events
+	var files []extension.File
+	for _, tool := range session.Tools() {
+		if app := extension.ReadApp(tool.Definition); app != nil && app.URI != "" {
+			files = append(files, extension.File{URI: app.URI})
+		}
+	}
+	for _, entry := range skills {
+		files = append(files, extension.ReadSkill(entry).Files...)
+	}
+	asked := make(map[string]bool)
+	for _, file := range files {
+		if asked[file.URI] || file.Size > maxSize {
+			continue
+		}
+		asked[file.URI] = true
+		params := p.params(map[string]any{"uri": file.URI})
+		if !o.askWithin(ctx, o.answerLimit(), p.wire, "resources/read", params) || len(asked) == maxReads {
 			return
 		}
 	}

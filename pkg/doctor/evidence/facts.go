@@ -83,6 +83,11 @@ func (r *Run) Asked(method string) []*Exchange {
 	return list
 }
 
+// Read returns the request to read a resource, or nil.
+func (r *Run) Read(uri string) *Exchange {
+	return r.find(func(x *Exchange) bool { return x.Method == "resources/read" && NameIn(x.Sent) == uri })
+}
+
 // Probing returns the last probing run, or nil.
 func (e *Evidence) Probing() *Run { return cmp.Or(e.Again, e.Probe) }
 

@@ -28,6 +28,15 @@ func (r *requester) ResourceTemplates(ctx context.Context) ([]json.RawMessage, e
 	return r.pages(ctx, string(mcp.MethodResourcesTemplatesList), "resourceTemplates")
 }
 
+// Skills returns the entries of skills/list, as Resources does; the list is empty for a server that does not declare
+// skills.
+func (s *Session) Skills(ctx context.Context) ([]json.RawMessage, error) {
+	if _, declared := s.Capabilities.Extensions["io.modelcontextprotocol/skills"]; !declared {
+		return nil, nil
+	}
+	return s.pages(ctx, "skills/list", "skills")
+}
+
 // ReadResource returns a ReadResourceResult, byte for byte. A refusal is an *exec.ToolError with the server's own
 // message.
 func (r *requester) ReadResource(

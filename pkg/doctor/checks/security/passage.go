@@ -36,7 +36,7 @@ func Passages(e *evidence.Evidence) []Passage {
 
 func readPassages(e *evidence.Evidence) []Passage {
 	texts := &passageList{}
-	for _, method := range []string{"initialize", "server/discover", "prompts/list", "resources/list"} {
+	for _, method := range []string{"initialize", "server/discover", "prompts/list", "resources/list", "skills/list"} {
 		if exchange := e.Clean.Exchange(method, 0); exchange != nil {
 			texts.read(exchange.Result,
 				Passage{Where: evidence.Where{Run: "clean", Method: method, Line: exchange.Line}})

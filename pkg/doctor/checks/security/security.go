@@ -29,6 +29,7 @@ func Checks() []check.Check {
 		{ID: "text-invisible", Need: check.NeedHandshake, Ask: askTextInvisible},
 		{ID: "text-confusable", Need: check.NeedHandshake, Ask: eachPassage(confusableRemark)},
 		{ID: "prompt-injection", Need: check.NeedHandshake, Ask: eachPassage(injectionRemark)},
+		{ID: "skill-invalid", Need: check.NeedHandshake, Ask: askSkillInvalid},
 		{ID: "tool-shadowing", AskAll: askToolShadowing},
 		{ID: "definition-drift", Need: check.NeedPins, AskAll: askDefinitionDrift},
 	})

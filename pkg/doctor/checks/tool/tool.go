@@ -52,11 +52,13 @@ func Checks() []check.Check {
 		{ID: "annotations-missing", Need: check.NeedTools, Ask: askAnnotationsMissing},
 		{ID: "tokens-tool", Need: check.NeedTools, Ask: askTokensTool},
 		{ID: "tokens-total", Need: check.NeedTools, Ask: askTokensTotal},
+		{ID: "app-invalid", Need: check.NeedTools, Ask: askAppInvalid},
 		{ID: "call-failed", Need: check.NeedCalls, Ask: askCallFailed},
 		{ID: "content-shape", Need: check.NeedCalls, Ask: eachReply(askContentShape)},
 		{ID: "structured-missing", Need: check.NeedCalls, Ask: eachReply(askStructuredMissing)},
 		{ID: "structured-mismatch", Need: check.NeedCalls, Ask: eachReply(askStructuredMismatch)},
 		{ID: "structured-no-text", Need: check.NeedCalls, Ask: eachReply(askStructuredNoText)},
+		{ID: "app-no-text", Need: check.NeedCalls, Ask: eachReply(askAppNoText)},
 		{ID: "iserror-misuse", Need: check.NeedCalls, Ask: askIsErrorMisuse},
 	})
 }
