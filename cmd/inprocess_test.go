@@ -27,7 +27,8 @@ import (
 //	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
 //	append FILE TEXT [N]     add text, with Go's escapes, to a file, N times
 //
-// and a server of the fake's modes is "fakeserver MODE…"; "fakeprovider ANSWER… --
+// and a server of the fake's modes is "fakeserver MODE…"; "scripted FILE" is a server with the results in a JSON file;
+// "fakeprovider ANSWER… --
 // toolx ask …" is toolx with a model at its side.
 //
 // "exits CODE toolx ARG… [< FILE]" runs toolx in the test's own process: that takes a tenth of the time that a process

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
+		"scripted":     func() { os.Exit(scripted(os.Args[1:])) },
 	}
 	// A config's "toolx" is the program that reads it: this one, in TestScript. A test's first argument is a flag.
 	_, named := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +18,9 @@ import (
 	"toolx/cmd/streams"
 	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
+	"toolx/pkg/extension"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
 
@@ -136,5 +140,41 @@ func showTool(ctx context.Context, b *toolset.Set, tool *exec.Tool, o showOption
 	if ended := toolset.Ended(ctx, tool.Name, toolset.SlowSchema); ended != nil {
 		return ended
 	}
+	facts.App = appFacts(ctx, b, tool)
 	return render.Tool(b.Out.Console.Out, tool, facts, b.Out.OutScreen())
+}
+
+// appFacts describes a tool's app, one fact per line; nil for a tool without an app.
+func appFacts(ctx context.Context, b *toolset.Set, tool *exec.Tool) []string {
+	app := extension.ReadApp(tool.Definition)
+	if app == nil {
+		return nil
+	}
+	facts := []string{"visible to " + strings.Join(app.Visibility, ", ")}
+	if app.URI == "" {
+		return facts
+	}
+	page, err := exec.Within(ctx, b.Executor, app.URI, func(ctx context.Context) (*extension.Page, error) {
+		session, err := b.Pool.Open(ctx, tool.Server)
+		if err != nil {
+			return nil, err
+		}
+		result, err := session.ReadResource(ctx, app.URI, nil)
+		if err != nil {
+			return nil, err
+		}
+		resources, _ := session.Resources(ctx) // may have the metadata of the page
+		return extension.ReadPage(app.URI, result, rawjson.Build("resources", rawjson.Array(resources)))
+	})
+	if err != nil {
+		return append(facts, app.URI+" cannot be read: "+err.Error())
+	}
+	facts = append(facts, fmt.Sprintf("%s  %s, %s", app.URI, page.MIMEType, exec.Bytes(int64(page.Size))))
+	for _, name := range slices.Sorted(maps.Keys(page.CSP)) {
+		facts = append(facts, name+" "+strings.Join(page.CSP[name], ", "))
+	}
+	if len(page.Permissions) > 0 {
+		facts = append(facts, "permissions "+strings.Join(slices.Sorted(maps.Keys(page.Permissions)), ", "))
+	}
+	return facts
 }

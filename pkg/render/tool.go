@@ -18,6 +18,7 @@ import (
 type ToolFacts struct {
 	Example string        // a command line that works; empty leaves it out
 	Timeout time.Duration // of its calls; zero leaves it out
+	App     []string      // facts about its app, one per line; nil leaves it out
 }
 
 // Tool describes a tool: what it does, its parameters in the order of the schema, nested ones indented, its result, and
@@ -28,6 +29,12 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 	w.section("Parameters", parameterRows(tool.Input()), "none")
 	if len(tool.OutputSchema) > 0 {
 		w.section("Result", parameterRows(tool.Output()), newTyper().nodeType(tool.Output().Root(), 1))
+	}
+	if len(facts.App) > 0 {
+		w.heading("App")
+	}
+	for _, fact := range facts.App {
+		w.paragraph("  ", Safe(fact))
 	}
 	if facts.Timeout > 0 {
 		w.heading("Timeout")
