@@ -16,6 +16,7 @@ import (
 	"toolx/cmd/cli"
 	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/resources"
 	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -108,7 +109,10 @@ func runConformance(ctx context.Context, o conformanceOptions) error {
 		return err
 	}
 	streams(session)
-	return cmp.Or(o.callAll(ctx, box, session, given), readFirstResource(ctx, session), getFirstPrompt(ctx, session))
+	return cmp.Or(
+		o.callAll(ctx, box, session, given), readFirstResource(ctx, session), getFirstPrompt(ctx, session),
+		o.listSkills(ctx, session),
+	)
 }
 
 // awaitStream returns a function that waits until a session of the older era has requested its stream of messages,
@@ -200,6 +204,15 @@ func (o conformanceOptions) callAll(
 		call(tool.Plain, arguments)
 	}
 	return first
+}
+
+// listSkills lists the skills, and reads and verifies the files of each in the scenarios about that.
+func (o conformanceOptions) listSkills(ctx context.Context, session *protocol.Session) error {
+	entries, err := session.Skills(ctx)
+	for _, entry := range entries {
+		err = cmp.Or(err, resources.CheckSkill(ctx, session, entry, strings.Contains(o.scenario, "-client-verify-")))
+	}
+	return err
 }
 
 func readFirstResource(ctx context.Context, session *protocol.Session) error {

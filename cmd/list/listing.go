@@ -1,6 +1,7 @@
 package list
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/cmd/correct"
+	"toolx/cmd/exit"
 	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
@@ -36,6 +38,7 @@ type listingOptions struct {
 	patterns []string
 	json     bool
 	strict   bool
+	verify   bool     // read what is listed, where Listing.Check can
 	server   []string // a command line after --
 	answers  person.AnswerFlags
 }
@@ -49,6 +52,10 @@ type Listing struct {
 	Method string
 	List   func(*protocol.Session, context.Context) ([]json.RawMessage, error)
 	Entry  func(definition json.RawMessage) render.Entry
+	// Check returns what is wrong with a definition or, with verify, with what it describes. It may be nil; Exits is
+	// what it adds to the exit codes.
+	Check func(ctx context.Context, session *protocol.Session, definition json.RawMessage, verify bool) error
+	Exits string
 }
 
 // NewListing returns the command for the kind of list c; run runs it.
@@ -63,7 +70,7 @@ func NewListing(
 name, title or description. In a pipe each is a line of four tab-separated fields.
 
 Exit codes: 0 at least one server answered, 2 wrong usage, no server is configured, or
-nothing matches, 4 no server answered; with --strict, any server did not.`,
+nothing matches, 4 no server answered; with --strict, any server did not` + c.Exits + `.`,
 		Args: cli.WithCommand(&o.server, func(args []string) error {
 			o.patterns = args
 			return cli.CheckPatterns(args)
@@ -76,6 +83,9 @@ nothing matches, 4 no server answered; with --strict, any server did not.`,
 	o.CacheFlags.Declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if any server does not respond")
+	if c.Check != nil {
+		cmd.Flags().BoolVar(&o.verify, "verify", false, "read all files, and compare them with their digests")
+	}
 	return cmd
 }
 
@@ -97,7 +107,7 @@ func RunListing(ctx context.Context, o listingOptions, c Listing) error {
 	if err := o.Corrector.CheckPatterns(box, filter, c.Kind, nil); err != nil {
 		return err
 	}
-	opened, catalogs, err := openListing(bounded, box, o, c, filter)
+	opened, catalogs, invalid, err := openListing(bounded, box, o, c, filter)
 	if err != nil {
 		return err
 	}
@@ -107,7 +117,7 @@ func RunListing(ctx context.Context, o listingOptions, c Listing) error {
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
-	failure := toolset.ListFailure(opened, o.strict)
+	failure := cmp.Or(toolset.ListFailure(opened, o.strict), invalid)
 	found := slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 })
 	if failure == nil && len(filter.Patterns) > 0 && len(filter.Servers) == 0 && !found {
 		return toolset.NoMatch(c.Noun, o.patterns, "without a pattern, all are listed")
@@ -130,7 +140,7 @@ func RunListing(ctx context.Context, o listingOptions, c Listing) error {
 // openListing returns what servers list, or what their catalogues have.
 func openListing(
 	ctx context.Context, b *toolset.Set, o listingOptions, c Listing, filter toolset.Filter,
-) (opened []servers.Opened, catalogs []render.Catalog, err error) {
+) (opened []servers.Opened, catalogs []render.Catalog, invalid, err error) {
 	kept := make(map[string][]render.Entry)
 	take := func(server *config.Server) (time.Time, bool) {
 		list := stores.Catalog().Read(server.Identity()).List(c.Kind)
@@ -151,10 +161,10 @@ func openListing(
 			}
 		}
 		if opened, err = b.OpenServers(ctx, c.Method, filter); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	catalogs = listAll(ctx, b, opened, filter, c)
+	catalogs, invalid = listAll(ctx, b, opened, filter, c, o.verify)
 	if !o.Cached && !o.Refresh && ctx.Err() == nil {
 		listed = b.AddStale(opened, c.Noun+"s", take)
 	}
@@ -168,7 +178,7 @@ func openListing(
 			catalogs[i].Status = "cached"
 		}
 	}
-	return opened, catalogs, nil
+	return opened, catalogs, invalid, nil
 }
 
 // named returns a function that reports whether an entry has a name.
@@ -181,17 +191,24 @@ func named(catalogs []render.Catalog) func(name string) bool {
 	}
 }
 
-// listAll lists all opened servers in parallel. It reports lists that fail; their servers count as not answering.
+// listAll lists all opened servers in parallel. It reports lists that fail; their servers count as not answering. It
+// also reports invalid entries, and returns the error of one of them.
 func listAll(
-	ctx context.Context, b *toolset.Set, opened []servers.Opened, filter toolset.Filter, c Listing,
-) []render.Catalog {
-	catalogs := make([]render.Catalog, len(opened))
+	ctx context.Context, b *toolset.Set, opened []servers.Opened, filter toolset.Filter, c Listing, verify bool,
+) ([]render.Catalog, error) {
+	catalogs, invalid := make([]render.Catalog, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup
 	for i := range opened {
 		wait.Go(func() {
 			one := render.Catalog{Server: opened[i].Server, Alone: b.AdHoc, Status: "ready"}
 			if opened[i].Session != nil {
 				one.Entries, opened[i].Err = listOne(ctx, b, opened[i].Session, filter, c)
+				for _, entry := range one.Entries {
+					if err := c.check(ctx, b, opened[i].Session, entry, verify); err != nil {
+						b.Out.Report(b.Out.Masked(err))
+						invalid[i] = exit.Reported(err)
+					}
+				}
 				opened[i].Err = b.Out.Masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
 					b.Out.Report(opened[i].Err)
@@ -204,7 +221,20 @@ func listAll(
 		})
 	}
 	wait.Wait()
-	return catalogs
+	return catalogs, cmp.Or(invalid...)
+}
+
+// check returns what is wrong with an entry.
+func (c Listing) check(
+	ctx context.Context, b *toolset.Set, session *protocol.Session, entry render.Entry, verify bool,
+) error {
+	if c.Check == nil || ctx.Err() != nil {
+		return nil
+	}
+	_, err := exec.Within(ctx, b.Executor, entry.Plain, func(ctx context.Context) (any, error) {
+		return nil, c.Check(ctx, session, entry.Definition, verify)
+	})
+	return err
 }
 
 // listOne returns the entries of one server that the filter selects.

@@ -60,6 +60,7 @@ server that has it.
 	cmd.AddCommand(
 		list.NewListing(f, resourceCatalog(), "List resources", list.RunListing),
 		list.NewListing(f, templateCatalog(), "List resource templates", list.RunListing),
+		list.NewListing(f, skillCatalog(), "List skills", list.RunListing),
 		newResourceReadCommand(f, RunResourceRead),
 		newResourceSubscribeCommand(f, watch.Run),
 	)

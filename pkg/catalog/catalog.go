@@ -22,12 +22,13 @@ const (
 	Resources Kind = "resources"
 	Templates Kind = "resourceTemplates"
 	Prompts   Kind = "prompts"
+	Skills    Kind = "skills"
 )
 
 // nameMember returns the member of a definition that identifies it.
 func (k Kind) nameMember() string {
 	switch k {
-	case Resources:
+	case Resources, Skills:
 		return "uri"
 	case Templates:
 		return "uriTemplate"

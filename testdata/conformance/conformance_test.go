@@ -90,8 +90,9 @@ func TestConformance(t *testing.T) {
 	revisions := []string{"2026-07-28", "2025-11-25"}
 	for _, revision := range revisions {
 		t.Run("client "+revision, func(t *testing.T) {
+			ran := append(runClient(t, revision), runSkills(t, revision)...)
 			legs = append(legs, judge(t, leg{Title: "toolx as a client", Revision: revision, missing: "not supported"},
-				runClient(t, revision), clientReasons()))
+				ran, clientReasons()))
 		})
 	}
 	for _, revision := range revisions {
@@ -106,11 +107,28 @@ func TestConformance(t *testing.T) {
 	checkPage(t, legs)
 }
 
+// client is the command that the suite runs.
+const client = "toolx conformance-client"
+
+// runSkills runs the scenarios of the skills extension. No revision requires them, and without --force the suite skips
+// them and exits with 0.
+func runSkills(t *testing.T, revision string) (ran []scenario) {
+	t.Helper()
+	for _, name := range []string{"no-prefetch", "verify-digest", "verify-size", "verify-frontmatter"} {
+		one := scenario{name: "sep-2640-client-" + name, unasked: "extension"}
+		var err error
+		if one.checks, err = runAlone(t, "client", revision, one.name, "--command", client, "--force"); err != nil {
+			t.Errorf("%s fails: %v", one.name, err)
+		}
+		ran = append(ran, one)
+	}
+	return ran
+}
+
 // runClient runs a revision's scenarios for clients. The suite has to be content with
 // them as a whole, or with each that it was not content with.
 func runClient(t *testing.T, revision string) []scenario {
 	t.Helper()
-	const client = "toolx conformance-client"
 	ran, err := runSuite(t, "client", revision, "--command", client)
 	if err == nil {
 		return ran
