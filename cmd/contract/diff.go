@@ -62,7 +62,7 @@ timeout, 130 interrupted.`,
 				wanted = 1
 			}
 			if len(args) != wanted || slices.Contains(args, "") {
-				return fault.Usage("toolx diff compares two sides",
+				return fault.Usage("exactly two sides are required",
 					"toolx diff BEFORE AFTER, or toolx diff BEFORE -- COMMAND…; a command on both sides needs quotes")
 			}
 			return nil

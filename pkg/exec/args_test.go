@@ -161,7 +161,7 @@ func TestParseArgsRefused(t *testing.T) {
 		{[]string{"words=3"}, ``},
 		{[]string{"fixed=x"}, `'fixed' must be 7; got "x"`},
 		{[]string{"s=a", "s=b"}, `'s' must be given once; got "a" and "b"`},
-		{[]string{"s:=[1,"}, `'s' must be JSON; got "[1," (not JSON: unexpected end of JSON input (byte 3))`},
+		{[]string{"s:=[1,"}, `'s' must be JSON; got "[1," (unexpected end of JSON input (byte 3))`},
 		{[]string{"s:=1 2"}, `'s' must be JSON`},
 		{[]string{`s:={"a":1,"a":2}`}, `duplicate keys: "a"`},
 		{[]string{"s:="}, `empty where JSON is expected`},

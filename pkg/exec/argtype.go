@@ -187,7 +187,7 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 	if err == nil {
 		return text, true
 	}
-	detail := err.Error()
+	detail := strings.TrimPrefix(err.Error(), "not JSON: ")
 	if strippedQuotes(text) {
 		detail += fmt.Sprintf(`; if the shell removed the quotes, write \" for each or use %s:=@FILE`, s.key)
 	}
