@@ -255,7 +255,7 @@ type timeLimit struct {
 // limitKey returns the key that sets how long calls of an item may take.
 func (cs *calls) limitKey(one item) pane.Binding {
 	return pane.Binding{
-		Keys: []string{"T"}, Help: "set a time limit", Off: pane.Off(one.none(), "nothing is selected"),
+		Keys: []string{"T"}, Help: "set a time limit", Off: cs.page.noItem(),
 		Do: func() tea.Cmd { return cs.askLimit(one, cs.limits[one.key()].typed) },
 	}
 }

@@ -26,8 +26,6 @@ type dialog struct {
 	// place is where the dialog was drawn last, answers where each of the bindings is in its last line.
 	place   rect
 	answers []pane.Span
-	// back runs if the user does not agree; may be nil.
-	back func()
 	// input is the text field; nil if the dialog asks for no text.
 	input *textinput.Model
 	// about is the question that the dialog belongs to and disappears with; may be nil.
@@ -37,14 +35,14 @@ type dialog struct {
 // openDialog opens a dialog with possible answers.
 func (s *shared) openDialog(title string, lines []string, answers ...pane.Binding) {
 	d := &dialog{shared: s, title: title, role: pane.Accent, lines: lines}
-	d.bindings = append(answers, pane.Binding{Keys: []string{"esc"}, Help: "close", Do: pane.Do(d.leave)})
+	d.bindings = append(answers, pane.Binding{Keys: []string{"esc"}, Help: "close", Do: nothing})
 	s.dialog = d
 }
 
 // ask opens a dialog that asks the user to agree with one of keys.
 func (s *shared) ask(title, text string, keys []string, agree string, do func() tea.Cmd) {
 	s.openDialog(title, strings.Split(text, "\n"), pane.Binding{Keys: keys, Help: agree, Do: do})
-	no := pane.Binding{Keys: []string{"n"}, Help: "no", Do: pane.Do(s.dialog.leave)}
+	no := pane.Binding{Keys: []string{"n"}, Help: "no", Do: nothing}
 	s.dialog.bindings = slices.Insert(s.dialog.bindings, 1, no)
 }
 
@@ -72,12 +70,8 @@ func (s *shared) askPath(msg result.SaveMsg) tea.Cmd {
 	return s.prompt(msg.Title, lines, msg.Path, "save", msg.Save)
 }
 
-// leave runs when the dialog is closed without agreement.
-func (d *dialog) leave() {
-	if d.back != nil {
-		d.back()
-	}
-}
+// nothing is what happens when the dialog is closed without agreement.
+func nothing() tea.Cmd { return nil }
 
 // close closes the dialog with one of its answers; the last one does nothing.
 func (d *dialog) close(binding *pane.Binding) tea.Cmd {

@@ -23,19 +23,19 @@ import (
 
 // editArguments opens the arguments as JSON in the user's editor. When the editor ends, the form takes
 // over the saved text.
-func (m *model) editArguments() tea.Cmd {
-	edited, draft := m.page.item.key(), m.page.form.Draft()
+func (p *panes) editArguments() tea.Cmd {
+	edited, draft := p.page.item.key(), p.page.form.Draft()
 	file, err := writeDraft(draft)
 	if err != nil {
-		return m.fail(err)
+		return p.fail(err)
 	}
-	return m.openEditor(file, 0, func() tea.Msg {
+	return p.openEditor(file, 0, func() tea.Msg {
 		defer os.Remove(file) //nolint:errcheck // the system cleans up its temporary folder
 		written, err := os.ReadFile(file)
 		if err != nil {
 			return result.NoteMsg{Text: err.Error(), Bad: true}
 		}
-		return later(func() tea.Cmd { m.edited(edited, draft, strings.TrimSpace(string(written))); return nil })
+		return later(func() tea.Cmd { p.edited(edited, draft, strings.TrimSpace(string(written))); return nil })
 	})
 }
 
@@ -87,15 +87,15 @@ func openLog(path string) tea.Cmd {
 }
 
 // edited takes the text that the editor saved, unless another item is shown by now.
-func (m *model) edited(one itemKey, draft, written string) {
-	if m.page.item.none() || m.page.item.key() != one {
+func (p *panes) edited(one itemKey, draft, written string) {
+	if p.page.item.none() || p.page.item.key() != one {
 		return
 	}
-	if written != strings.TrimSpace(draft) && m.page.form.SetArguments(json.RawMessage(written)) != nil {
-		m.page.form.EditText(written) // it shows what is wrong, and where
+	if written != strings.TrimSpace(draft) && p.page.form.SetArguments(json.RawMessage(written)) != nil {
+		p.page.form.EditText(written) // it shows what is wrong, and where
 	}
-	m.page.tab = tabForm
-	m.setFocus(areaPage)
+	p.page.tab = tabForm
+	p.setFocus(areaPage)
 }
 
 // writeDraft writes text to a file that only the user can read.

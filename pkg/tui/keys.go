@@ -20,7 +20,7 @@ func (m *model) actions() []pane.Binding {
 		noResult = "there is no result"
 	}
 	if !m.ofResult() {
-		noSubject = m.noItem()
+		noSubject = m.page.noItem()
 	}
 	failed := m.servers.nextFailed(server)
 	notRunning := pane.Off(shown == nil || !shown.running(), "no call is running")
@@ -47,12 +47,12 @@ func (m *model) actions() []pane.Binding {
 		row("Y", "copy as JSON-RPC request", noSubject, m.copy.request),
 		row("c", "copy the result", noResult, m.copy.result),
 		row("F", "save the call to a file", m.timeline.CannotSave(), save),
-		row("e", "edit in $EDITOR", m.noItem(), m.editArguments),
+		row("e", "edit in $EDITOR", m.page.noItem(), m.editArguments),
 		m.calls.limitKey(m.page.item), m.servers.restartKey(server), m.developers.key(server), m.config.addKey(),
 	}, m.subscriptions.keys(), []pane.Binding{
 		{
-			Keys: []string{"ctrl+t", "]"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Typing: true,
-			Do: pane.Do(m.page.turn),
+			Keys: []string{"ctrl+t", "]"}, Help: strings.Join(tabNames(), ", "), Short: "tabs", Off: m.page.noItem(),
+			Typing: true, Do: pane.Do(m.page.turn),
 		},
 	}, m.sizeKeys(), m.focusKeys(), []pane.Binding{
 		{Keys: []string{"?", "f1"}, Help: "keys of this pane", Short: "help", Typing: true, Do: m.help},
@@ -156,8 +156,6 @@ func (m *model) moveTree(by int) {
 	m.tree.list.Move(by, len(m.tree.rows))
 	m.showSelected()
 }
-
-func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }
 
 // help shows what the keys of this pane do now, and why some do nothing.
 func (m *model) help() tea.Cmd {

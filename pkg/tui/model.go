@@ -51,7 +51,7 @@ type model struct {
 
 func newModel(ctx context.Context, options Options) *model {
 	s := newShared(ctx, options, true)
-	t := newTree(s)
+	t := &tree{shared: s}
 	lines := timeline.New(s.theme, timeline.Options{
 		History: options.History, Program: options.Program, AdHoc: options.AdHoc,
 		Here: hereIn(options), Hide: options.Hide, Now: s.now,

@@ -3,7 +3,6 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -206,9 +205,6 @@ func (p *page) Bindings() []pane.Binding {
 // tabNames returns the names of the tabs of an item's page.
 func tabNames() []string { return []string{"form", "about", "json"} }
 
-// tabHelp names the tabs of the page.
-func (p *page) tabHelp() string { return strings.Join(tabNames(), ", ") }
-
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
@@ -360,6 +356,9 @@ func (p *page) Hint() string {
 	}
 	return p.theme.Paint(pane.Good, "ctrl+r") + line
 }
+
+// noItem returns why nothing can be done with an item.
+func (p *page) noItem() string { return pane.Off(p.item.none(), "nothing is selected") }
 
 // cannotRun returns why the item cannot be run now.
 func (p *page) cannotRun() string {

@@ -518,14 +518,3 @@ func (p *palette) about(e *entry, width int) string {
 	}
 	return p.safe(text)
 }
-
-// badge returns the sign of a tool's annotations: that it may be destructive, or only reads.
-func (p *palette) badge(of item) string {
-	switch badges := render.Badges(of.Tool); {
-	case slices.Contains(badges, "destructive"):
-		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn)
-	case slices.Contains(badges, "read-only"):
-		return p.theme.Paint(pane.Dim, p.theme.Glyphs.Off)
-	}
-	return ""
-}

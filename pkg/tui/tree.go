@@ -124,10 +124,6 @@ func (r row) sign() int {
 // failed reports whether the row is a list that could not be read.
 func (r row) failed() bool { return r.header() && r.serverList != nil && r.serverList.failure != "" }
 
-func newTree(s *shared) *tree {
-	return &tree{shared: s}
-}
-
 // setTools replaces the tools of the groups.
 func (t *tree) setTools(all []*exec.Tool) {
 	for _, g := range t.groups {
@@ -556,23 +552,30 @@ func (s *shared) sign(of *server) (pane.Role, string) {
 
 // itemCells returns an item's name, and what is worth knowing before it is used.
 func (t *tree) itemCells(r row) (left, right string) {
-	one, glyphs := r.item, t.theme.Glyphs
-	badges := render.Badges(one.Tool)
-	switch {
-	case t.calling(one):
-		right = t.theme.Paint(pane.Accent, t.spinner())
-	case t.subscribed(one):
-		right = t.theme.Paint(pane.Accent, glyphs.On)
-	case slices.Contains(badges, "destructive"):
-		right = t.theme.Paint(pane.Warn, glyphs.Destructive)
-	case slices.Contains(badges, "read-only"):
-		right = t.theme.Paint(pane.Dim, glyphs.ReadOnly)
-	}
 	indent := itemIndent
 	if r.serverList != nil {
 		indent = listIndent
 	}
-	return strings.Repeat(" ", indent) + render.Safe(one.label()), right
+	switch one := r.item; {
+	case t.calling(one):
+		right = t.theme.Paint(pane.Accent, t.spinner())
+	case t.subscribed(one):
+		right = t.theme.Paint(pane.Accent, t.theme.Glyphs.On)
+	default:
+		right = t.badge(one)
+	}
+	return strings.Repeat(" ", indent) + render.Safe(r.item.label()), right
+}
+
+// badge returns the sign of an item that may be destructive, or only reads.
+func (s *shared) badge(of item) string {
+	switch badges := render.Badges(of.Tool); {
+	case slices.Contains(badges, "destructive"):
+		return s.theme.Paint(pane.Warn, s.theme.Glyphs.Destructive)
+	case slices.Contains(badges, "read-only"):
+		return s.theme.Paint(pane.Dim, s.theme.Glyphs.ReadOnly)
+	}
+	return ""
 }
 
 // badges returns an item's annotations, as far as there is room. A destructive one is drawn as a warning.
