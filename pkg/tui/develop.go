@@ -62,14 +62,18 @@ func (ds *developers) key(s *server) pane.Binding {
 
 // turn does what the key says.
 func (ds *developers) turn(s *server) tea.Cmd {
+	name := titleOf(s.name)
 	switch d := s.development; {
 	case d == nil:
+		ds.notify(name+" restarts on save; w again also repeats the last call", false)
 		return ds.begin(s)
 	case !d.repeats:
 		d.repeats = true
+		ds.notify(name+" restarts on save and repeats the last call", false)
 	default:
 		d.end()
 		s.development = nil
+		ds.notify(name+" no longer restarts on save", false)
 	}
 	return nil
 }

@@ -104,6 +104,7 @@ func TestDevelop(t *testing.T) {
 	}
 
 	d.press("w")
+	d.shows("server zwave restarts on save; w again also repeats the last call")
 	d.shows("development   restarts on save", "w also repeat the last call")
 	changed := tool(`{"name":"get","description":"Gets it quickly.",
 "inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`)
@@ -121,7 +122,7 @@ func TestDevelop(t *testing.T) {
 	d.press("/", "text:get", "ctrl+r")
 	d.until("the result", func() bool { return len(d.m.calls.list) == 1 && len(d.m.calls.running()) == 0 })
 	d.press("1", "g", "w")
-	d.shows("restarts on save, repeats the last call")
+	d.shows("server zwave restarts on save and repeats the last call", "restarts on save, repeats the last call")
 	save(nil, get, wipe)
 	if calls.Load() != 2 {
 		t.Errorf("%d calls, want the first and its repetition", calls.Load())
@@ -134,7 +135,7 @@ func TestDevelop(t *testing.T) {
 
 	d.press("w")
 	<-files.closed
-	d.shows("w restart on save")
+	d.shows("server zwave no longer restarts on save", "w restart on save")
 	files.closed = make(chan struct{})
 	d.press("w")
 	files.saved <- ""

@@ -92,11 +92,13 @@ func (p *panes) backTo() area {
 
 // backKey returns the key that leaves a pane, also while letters are text if the pane does not use it to end that.
 func (p *panes) backKey() pane.Binding {
-	help := "back to the tools"
-	if p.backTo() == areaPage {
+	help, off := "back to the tools", ""
+	switch {
+	case p.focus == areaTree:
+		help, off = "back", "there is nothing to leave; q quits"
+	case p.backTo() == areaPage:
 		help = "back to the " + p.page.item.kind.String()
 	}
-	off := pane.Off(p.focus == areaTree, "there is nothing to leave; q quits")
 	back := pane.Do(func() {
 		if p.setFocus(p.backTo()); p.focus == areaPage {
 			p.page.form.StopTyping()
