@@ -204,7 +204,13 @@ func listAll(
 			if opened[i].Session != nil {
 				one.Entries, opened[i].Err = listOne(ctx, b, opened[i].Session, filter, c)
 				for _, entry := range one.Entries {
-					if err := c.check(ctx, b, opened[i].Session, entry, verify); err != nil {
+					if c.Check == nil || ctx.Err() != nil {
+						break
+					}
+					_, err := exec.Within(ctx, b.Executor, entry.Plain, func(ctx context.Context) (any, error) {
+						return nil, c.Check(ctx, opened[i].Session, entry.Definition, verify)
+					})
+					if err != nil {
 						b.Out.Report(b.Out.Masked(err))
 						invalid[i] = exit.Reported(err)
 					}
@@ -222,19 +228,6 @@ func listAll(
 	}
 	wait.Wait()
 	return catalogs, cmp.Or(invalid...)
-}
-
-// check returns what is wrong with an entry.
-func (c Listing) check(
-	ctx context.Context, b *toolset.Set, session *protocol.Session, entry render.Entry, verify bool,
-) error {
-	if c.Check == nil || ctx.Err() != nil {
-		return nil
-	}
-	_, err := exec.Within(ctx, b.Executor, entry.Plain, func(ctx context.Context) (any, error) {
-		return nil, c.Check(ctx, session, entry.Definition, verify)
-	})
-	return err
 }
 
 // listOne returns the entries of one server that the filter selects.

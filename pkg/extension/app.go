@@ -31,7 +31,7 @@ func ReadApp(definition json.RawMessage) *App {
 	}
 	app := &App{}
 	if ui != nil {
-		app.Problems = check("tool.json", ui)
+		app.Problems = check("tool", ui)
 		_ = json.Unmarshal(ui, app) // reads the valid members
 	}
 	if rawjson.Get(ui, "visibility") == nil {
@@ -77,7 +77,7 @@ func ReadPage(uri string, result, listed json.RawMessage) (*Page, error) {
 		}
 	}
 	if ui != nil {
-		page.Problems = check("page.json", ui)
+		page.Problems = check("page", ui)
 		_ = json.Unmarshal(ui, page) // reads the valid members
 	}
 	page.findBlocked(string(text))

@@ -9,27 +9,29 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
-// schemas has the schemas of a tool's _meta.ui, a page's _meta.ui, and an entry of skills/list.
-//
 //go:embed *.json
-var schemas embed.FS
+var files embed.FS
 
-// check returns what is wrong with a server's value by the schema in a file.
-func check(file string, value json.RawMessage) (list []string) {
-	schema, err := schemas.ReadFile(file)
-	if err != nil {
-		return []string{err.Error()}
+// schemas has the schemas of a tool's _meta.ui, a page's _meta.ui, and an entry of skills/list.
+var schemas = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	compiled := make(map[string]*jsonschema.Schema)
+	for _, name := range []string{"tool", "page", "skill"} {
+		// Embedded files can be read, and tests prove that they are schemas.
+		text, _ := files.ReadFile(name + ".json")
+		compiled[name], _ = jsonschema.Parse(text).Compile(context.Background())
 	}
-	compiled, err := jsonschema.Parse(schema).Compile(context.Background())
-	if err != nil {
-		return []string{err.Error()}
-	}
-	problems, err := compiled.CheckValue(context.Background(), value)
+	return compiled
+})
+
+// check returns what is wrong with a server's value by one of the schemas.
+func check(schema string, value json.RawMessage) (list []string) {
+	problems, err := schemas()[schema].CheckValue(context.Background(), value)
 	if err != nil {
 		return []string{err.Error()}
 	}

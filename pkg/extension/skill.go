@@ -40,7 +40,7 @@ type File struct {
 func ReadSkill(entry json.RawMessage) *Skill {
 	s := &Skill{
 		URI: rawjson.GetText(entry, "uri"), frontmatter: rawjson.Get(entry, "frontmatter"),
-		Dynamic: string(rawjson.Get(entry, "resources")) == `"dynamic"`, Problems: check("skill.json", entry),
+		Dynamic: string(rawjson.Get(entry, "resources")) == `"dynamic"`, Problems: check("skill", entry),
 	}
 	s.Name, s.Description = rawjson.GetText(s.frontmatter, "name"), rawjson.GetText(s.frontmatter, "description")
 	if len(s.Problems) > 0 {
