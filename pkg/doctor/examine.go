@@ -214,7 +214,7 @@ func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 		if q.backend {
 			limit += left
 		}
-		if o.askWithin(ctx, limit, p.wire, q.method, p.params(q.params)) {
+		if _, answered := o.askWithin(ctx, limit, p.wire, q.method, p.params(q.params)); answered {
 			silent = 0
 		}
 		if q.backend {
@@ -228,7 +228,7 @@ func (o Options) askClean(ctx context.Context, session *protocol.Session) {
 
 // readExtensions reads the pages of apps and the files of skills, within limits. It stops if there is no response.
 func (o Options) readExtensions(ctx context.Context, session *protocol.Session, p *prober) {
-	const maxReads, maxSize = 32, 1 << 20
+	const maxReads, maxSize, maxTotal = 32, 1 << 20, 16 << 20
 	bounded, cancel := context.WithTimeout(ctx, o.answerLimit())
 	defer cancel()
 	skills, _ := session.Skills(bounded) // the response is in the events
@@ -241,14 +241,15 @@ func (o Options) readExtensions(ctx context.Context, session *protocol.Session, 
 	for _, entry := range skills {
 		files = append(files, extension.ReadSkill(entry).Files...)
 	}
-	asked := make(map[string]bool)
+	asked, total := make(map[string]bool), 0
 	for _, file := range files {
 		if asked[file.URI] || file.Size > maxSize {
 			continue
 		}
 		asked[file.URI] = true
 		params := p.params(map[string]any{"uri": file.URI})
-		if !o.askWithin(ctx, o.answerLimit(), p.wire, "resources/read", params) || len(asked) == maxReads {
+		size, answered := o.askWithin(ctx, o.answerLimit(), p.wire, "resources/read", params)
+		if total += size; !answered || total > maxTotal || len(asked) == maxReads {
 			return
 		}
 	}
@@ -264,15 +265,19 @@ type question struct {
 // answerLimit is the time limit of a request that needs no work.
 func (o Options) answerLimit() time.Duration { return cmp.Or(o.Waits.Answer, evidence.AnswerLimit) }
 
-// askWithin sends a request with a time limit and reports whether there was a response. The response is in the events.
+// askWithin sends a request with a time limit. It returns the size of the response and reports whether there was one.
+// The response is in the events.
 func (o Options) askWithin(
 	ctx context.Context, limit time.Duration, wire *protocol.Wire, method string, params any,
-) (answered bool) {
+) (size int, answered bool) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, err := wire.Request(bounded, method, params)
+	answer, err := wire.Request(bounded, method, params)
+	if err == nil {
+		return len(answer.Frame), true
+	}
 	var refused *mcphttp.Error
-	return err == nil || errors.As(err, &refused) && refused.Status != 0
+	return 0, errors.As(err, &refused) && refused.Status != 0
 }
 
 // quiet waits for d, or until ended is closed or ctx ends.
