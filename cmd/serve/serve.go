@@ -20,8 +20,10 @@ import (
 	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/recording"
 	"toolx/pkg/serve"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/state"
 )
 
 // Options say what to serve, and where.
@@ -33,6 +35,8 @@ type Options struct {
 
 	file string // a config file; empty: the config that is found
 	http serve.HTTPOptions
+	// replay is the file of a recording to answer from.
+	replay string
 
 	guards toolset.Guards
 }
@@ -52,13 +56,17 @@ how clients handle failures.
 from TOOLX_SERVE_TOKEN or --token; otherwise toolx generates one and prints it on
 stderr. --no-token accepts unauthenticated clients.
 
+--replay answers as a recording did (--record): requests match by method and parameters.
+It reports requests that the recording does not have, with the closest one.
+
 A mock's crash fault exits with the code in the config.
 
 Exit codes: 0 standard input ended or Ctrl-C, 2 wrong usage or config, or an address
 that cannot be used.`,
 		Example: `  toolx serve testdata/zwave.yaml
   toolx list -- toolx serve testdata/zwave.yaml
-  toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
+  toolx serve testdata/zwave.yaml --http 127.0.0.1:8080
+  toolx serve --replay calls.jsonl`,
 		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config can merge several files"),
 		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
 	}
@@ -73,7 +81,9 @@ that cannot be used.`,
 	flags.BoolVar(&o.http.Open, "no-token", false, "let --http accept unauthenticated clients")
 	cli.TextsVar(flags, &o.http.Hosts, "allow-host", "also serve requests to host `NAME` (repeatable)")
 	cli.TextsVar(flags, &o.http.Origins, "allow-origin", "also serve web pages from `ORIGIN` (repeatable)")
+	flags.StringVar(&o.replay, "replay", "", "answer as the recording in `FILE` did, on standard streams")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
+	cli.MarkFlagExcludes(cmd, "a recording is served on standard streams", "replay", "http")
 	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
 	cmd.RunE = cli.Run(&o, run, func() error {
 		if o.http.Address == "" && flags.Changed("http") { // as with --http "$ADDR" where ADDR is not set
@@ -87,6 +97,9 @@ that cannot be used.`,
 // Run serves until standard input ends, or the process is stopped.
 func Run(ctx context.Context, o Options) error {
 	o.Consent.NoQuestions = true // standard input is the client's
+	if o.replay != "" {
+		return o.runReplay(ctx)
+	}
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
 			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
@@ -139,6 +152,39 @@ func Run(ctx context.Context, o Options) error {
 		return &exit.Status{Code: code}
 	case err := <-ended:
 		return err
+	}
+}
+
+// runReplay answers from a recording until standard input ends, or the process is stopped.
+func (o *Options) runReplay(ctx context.Context) error {
+	if o.file != "" {
+		return fault.Usage("cannot combine --replay and a config", "toolx serve --replay FILE")
+	}
+	replay := new(recording.Replay)
+	file, err := state.Open(o.replay, os.O_RDONLY)
+	if err == nil {
+		err = recording.Read(file, replay.Take, func(line int, why error) {
+			o.Out.Log.Warn(fmt.Sprintf("%s, line %d is left out: %v", o.replay, line, why))
+		})
+		_ = file.Close() // it was only read
+	}
+	if err != nil {
+		return fault.Usage("--replay "+o.replay+": "+fault.Reason(err),
+			"a command with --record FILE writes a recording")
+	}
+	if len(replay.Servers) != 1 {
+		return fault.Usage(fmt.Sprintf("%s has recordings of %d servers", o.replay, len(replay.Servers)),
+			`keep one: jq -c 'select(.server == "NAME")' `+o.replay)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- replay.Serve(o.Out.Console.In, o.Out.Console.Out, func(text string) { o.Out.Log.Warn(text) })
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil
 	}
 }
 
