@@ -18,7 +18,7 @@ func arrows(t *testing.T) map[string][]string {
 	t.Helper()
 	table := map[string][]string{
 		".":             {"cmd", "pkg/console"},
-		"pkg/tui":       {"pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
+		"pkg/tui":       {"pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/terminal", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
 		"pkg/recording": {"pkg/servers/wire", "pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/render":    {"pkg/contract", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":    {"pkg/contract", "pkg/extension", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
@@ -53,6 +53,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson", "pkg/words"},
 		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/tui/terminal": {"pkg/console"},
 		"pkg/tui/timeline": {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/recording", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
 		"pkg/doctor/check":   {"pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
@@ -152,7 +153,7 @@ func owners() map[string][]string {
 		"github.com/zalando/go-keyring":         {"pkg/keyring"},
 		"golang.org/x/oauth2":                   {"pkg/auth"},
 		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui", "pkg/tui/pane"},
-		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/timeline"},
+		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/terminal", "pkg/tui/timeline"},
 	}
 }
 

@@ -9,23 +9,20 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/tui/terminal"
 )
 
 // Elicit asks the user a server's question below the lines of a terminal, without the rest of the interface. It uses
 // the options In, Out, OpenPage, Color, ASCII and Now. If the terminal is closed, the question is cancelled. The error
 // is ctx's, or an *exec.InterruptedError after Ctrl-C.
 func Elicit(ctx context.Context, options Options, asked *protocol.Elicitation) (*protocol.Elicited, error) {
-	profile := profileOf(options.Out, os.Environ(), options.Color)
+	profile := terminal.Profile(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII
 	q := newQuestion(ctx, asked.Server)
 	q.elicitation, q.inline = asked, true
 	m := newInlineModel(ctx, options, q)
-	program := tea.NewProgram(m,
-		tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
-		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
-		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
-	)
-	defer restoreAtCrash(program)()
+	program := newProgram(ctx, m, options, profile)
+	defer terminal.RestoreAtCrash(program)()
 	_, _ = program.Run() // the error is that of ctx, or of a terminal that was closed
 	select {
 	case given := <-q.reply:
@@ -51,7 +48,7 @@ type inlineModel struct {
 }
 
 func newInlineModel(ctx context.Context, options Options, q *question) *inlineModel {
-	s := newShared(ctx, options, darkBackground(os.Getenv))
+	s := newShared(ctx, options, terminal.DarkBackground(os.Getenv))
 	m := &inlineModel{shared: s, q: q, width: mediumWidth, height: 24}
 	calls := &calls{shared: s, server: func(string) *server { return nil }}
 	idle := func() bool { return false }

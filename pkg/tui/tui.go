@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/tui/terminal"
 )
 
 // Pool is what the interface needs from the servers; *servers.Pool implements it.
@@ -87,21 +88,17 @@ const framesPerSecond = 30
 func Run(ctx context.Context, options Options) error {
 	inside, cancel := context.WithCancel(ctx)
 	defer cancel()
-	profile := profileOf(options.Out, os.Environ(), options.Color)
+	profile := terminal.Profile(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII
 	g := &crashGuard{model: newModel(inside, options), end: cancel}
 	if profile >= colorprofile.ANSI256 {
 		g.model.theme.FixColors(true)
 	}
-	g.model.takeBackground(darkBackground(os.Getenv))
+	g.model.takeBackground(terminal.DarkBackground(os.Getenv))
 	stop := options.Bus.Subscribe(g.model.feed.Take)
 	defer stop()
-	program := tea.NewProgram(g,
-		tea.WithContext(inside), tea.WithInput(options.In), tea.WithOutput(options.Out),
-		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
-		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
-	)
-	defer restoreAtCrash(program)()
+	program := newProgram(inside, g, options, profile)
+	defer terminal.RestoreAtCrash(program)()
 	_, err := program.Run()
 	crash := g.crash.Load()
 	switch {
@@ -113,4 +110,13 @@ func Run(ctx context.Context, options Options) error {
 		return &exec.InterruptedError{}
 	}
 	return err
+}
+
+// newProgram returns the program that shows a model on the terminal.
+func newProgram(ctx context.Context, model tea.Model, options Options, profile colorprofile.Profile) *tea.Program {
+	return tea.NewProgram(model,
+		tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
+		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
+		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+	)
 }

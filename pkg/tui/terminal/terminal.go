@@ -1,4 +1,5 @@
-package tui
+// Package terminal finds out what a terminal shows, and restores it when the process crashes.
+package terminal
 
 import (
 	"io"
@@ -10,12 +11,12 @@ import (
 	"toolx/pkg/console"
 )
 
-// profileOf returns the colours that a terminal shows, from the environment of the process ("NAME=value") as Bubble Tea
+// Profile returns the colours that a terminal shows, from the environment of the process ("NAME=value") as Bubble Tea
 // does. If wanted is false it shows none, but text can still be bold or reversed.
 //
 // Bubble Tea assumes at least sixteen colours for every terminal with a name. So the name of a monochrome terminal
 // (TERM=vt100) takes precedence, unless colour is forced.
-func profileOf(out io.Writer, environ []string, wanted bool) colorprofile.Profile {
+func Profile(out io.Writer, environ []string, wanted bool) colorprofile.Profile {
 	getenv := uv.Environ(environ).Getenv
 	if !wanted || monochrome(getenv("TERM")) && !console.ColorForced(getenv) {
 		return colorprofile.ASCII
@@ -30,9 +31,9 @@ func monochrome(term string) bool {
 	return terminal || strings.HasSuffix(term, "-m") || strings.HasSuffix(term, "-mono")
 }
 
-// darkBackground reports whether the environment describes a dark background, or none: COLORFGBG has the numbers of the
+// DarkBackground reports whether the environment describes a dark background, or none: COLORFGBG has the numbers of the
 // colours of text and background, as in "0;15". It applies until the terminal answers, since some never do.
-func darkBackground(getenv func(string) string) bool {
+func DarkBackground(getenv func(string) string) bool {
 	const white, brightWhite = "7", "15"
 	colors := strings.Split(getenv("COLORFGBG"), ";")
 	background := colors[len(colors)-1]

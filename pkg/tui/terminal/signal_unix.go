@@ -1,6 +1,6 @@
 //go:build unix
 
-package tui
+package terminal
 
 import (
 	"os"
@@ -14,10 +14,10 @@ import (
 // restoreTime bounds how long an ending process waits for its terminal, which may be blocked.
 const restoreTime = time.Second
 
-// restoreAtCrash restores the terminal before a signal makes Go print the stacks of all goroutines and exit. Users send
+// RestoreAtCrash restores the terminal before a signal makes Go print the stacks of all goroutines and exit. Users send
 // such a signal to a process that hangs. The stacks stay readable, and the exit code is Go's. Nothing here depends on
 // the model, which may be the part that hangs. Call stop when the program has ended.
-func restoreAtCrash(program *tea.Program) (stop func()) {
+func RestoreAtCrash(program *tea.Program) (stop func()) {
 	signals, ended := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
 		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS)

@@ -1,4 +1,4 @@
-package tui
+package terminal
 
 import (
 	"io"
@@ -39,7 +39,7 @@ func TestProfile(t *testing.T) {
 			if test.environ == nil {
 				environ = []string{"TTY_FORCE=1"}
 			}
-			if got := profileOf(io.Discard, environ, !test.unwanted); got != test.want {
+			if got := Profile(io.Discard, environ, !test.unwanted); got != test.want {
 				t.Errorf("it has %s, want %s", got, test.want)
 			}
 		})
@@ -51,7 +51,7 @@ func TestDarkBackground(t *testing.T) {
 		"": true, "15;0": true, "15;default;0": true, "0;15": false, "0;default;7": false, "12;8": true, "0": true,
 	} {
 		getenv := func(string) string { return colors }
-		if got := darkBackground(getenv); got != want {
+		if got := DarkBackground(getenv); got != want {
 			t.Errorf("COLORFGBG=%s: dark is %t, want %t", colors, got, want)
 		}
 	}
