@@ -73,6 +73,33 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	return c.kept(ctx)
 }
 
+// LoginOnce is Login for a process that other processes may start along with: one of them asks the person, and the
+// others use its login, or fail as it does.
+func LoginOnce(ctx context.Context, base http.RoundTripper, options Options) error {
+	c, err := newClient(base, options)
+	if err != nil {
+		return err
+	}
+	waited := false
+	if options.Store != nil {
+		var unlock func()
+		if unlock, waited, err = options.Store.lockLogin(ctx, options.URL); err != nil {
+			return c.fail(ctx, nil, options.Store.fix(), "a login cannot be stored: %v", err)
+		}
+		defer unlock()
+		if stored, err := c.load(ctx); err == nil && stored != nil && !stored.expired() {
+			if _, asked, err := c.ping(ctx, stored); err == nil && asked == nil {
+				return nil
+			}
+		}
+	}
+	if waited {
+		return c.fail(ctx, nil, "toolx auth login "+options.Login, "the login in another toolx process failed")
+	}
+	_, err = Login(ctx, base, options)
+	return err
+}
+
 // try returns an error for a grant that has already expired, or whose token the server refuses. It accepts the grant if
 // the server cannot be reached.
 func (c *client) try(ctx context.Context, grant *Grant) error {

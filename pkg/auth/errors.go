@@ -23,6 +23,8 @@ type Error struct {
 	Fix string
 	// Unreached reports whether an authorization server could not be reached: nothing was refused.
 	Unreached bool
+	// Missing reports whether a login is missing, so that a user can help by logging in.
+	Missing bool
 	// Misconfigured reports whether the config has an unusable value.
 	Misconfigured bool
 	// Cause is the underlying error; it may be nil.
@@ -31,6 +33,9 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("server '%s': %s", e.Server, e.Problem) }
 func (e *Error) Unwrap() error { return e.Cause }
+
+// NeedsLogin reports whether a login would help.
+func (e *Error) NeedsLogin() bool { return e.Missing }
 
 // Hint returns the next step.
 func (e *Error) Hint() string { return e.Fix }
@@ -122,6 +127,7 @@ func (s *settings) needLogin(why string, scopes []string) error {
 		Server:  s.options.Server,
 		Problem: why,
 		Fix:     login + "\nor " + ownToken,
+		Missing: len(scopes) == 0,
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/state"
 )
 
 // A login from nothing: metadata, registration, PKCE, the resource, the scopes.
@@ -1130,5 +1131,71 @@ func TestSilence(t *testing.T) {
 	if _, err := c.findChallenge(t.Context()); fault.KindOf(err) != fault.KindConnect ||
 		!strings.Contains(err.Error(), "no response within 400ms") {
 		t.Errorf("a silent server: %v (%s)", err, fault.KindOf(err))
+	}
+}
+
+// A process that runs on takes the login that another one has stored, without being restarted.
+func TestLoginFromAnotherProcess(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	waiting := options
+	waiting.Visit = nil
+	transport := Transport(http.DefaultTransport, waiting)
+	w.wantError(transport, "", "it requires a login", "toolx auth login remote")
+	if err := LoginOnce(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Fatal(err)
+	}
+	w.wantServed(transport, "")
+}
+
+// Five processes that need a login lead to one browser; when the person says no, the others fail as well.
+func TestLoginOnce(t *testing.T) {
+	for _, deny := range []bool{false, true} {
+		w := newWorld(t)
+		w.deny = deny
+		dir := t.TempDir()
+		var all, locked sync.WaitGroup
+		locked.Add(1)
+		first := w.options()
+		first.Store = NewStore(dir, false)
+		visit := first.Visit
+		begun := make(chan struct{})
+		first.Visit = func(ctx context.Context, address string) error {
+			close(begun)
+			locked.Wait()
+			return visit(ctx, address)
+		}
+		failures := make(chan error, 5)
+		all.Go(func() { failures <- LoginOnce(t.Context(), http.DefaultTransport, first) })
+		<-begun
+		for range 4 {
+			other := w.options()
+			other.Store = NewStore(dir, false)
+			_, ok, err := state.TryLock(strings.TrimSuffix(other.Store.path(w.url()), ".json") + ".login.lock")
+			if ok || err != nil {
+				t.Fatalf("the login has no lock: %v", err)
+			}
+			reached := make(chan struct{})
+			all.Go(func() {
+				close(reached)
+				failures <- LoginOnce(t.Context(), http.DefaultTransport, other)
+			})
+			<-reached
+		}
+		locked.Done()
+		all.Wait()
+		failed := 0
+		for range 5 {
+			if <-failures != nil {
+				failed++
+			}
+		}
+		if !deny && (failed > 0 || len(w.visits) != 1) {
+			t.Errorf("%d processes failed, and %d browsers opened", failed, len(w.visits))
+		}
+		if deny && failed != 5 {
+			t.Errorf("%d processes failed after the refusal", failed)
+		}
 	}
 }

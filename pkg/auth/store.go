@@ -241,6 +241,17 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 	return state.Lock(ctx, strings.TrimSuffix(s.path(server), ".json")+".lock")
 }
 
+// lockLogin waits until no other process lets a person log in to the server, and reports whether one did.
+func (s *Store) lockLogin(ctx context.Context, server string) (unlock func(), waited bool, err error) {
+	file := strings.TrimSuffix(s.path(server), ".json") + ".login.lock"
+	unlock, ok, err := state.TryLock(file)
+	if ok || err != nil {
+		return unlock, false, err
+	}
+	unlock, err = state.Lock(ctx, file)
+	return unlock, true, err
+}
+
 // path returns a server's file. Its name is a hash: addresses may have secrets and characters that file names may not.
 func (s *Store) path(server string) string {
 	sum := sha256.Sum256([]byte(server))

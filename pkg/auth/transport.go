@@ -232,7 +232,7 @@ func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fres
 	}
 	defer release()
 	now := c.now()
-	if now.grant != nil && (used == nil || now.grant.secrets.Access != used.secrets.Access) {
+	if now.grant != nil && differs(now.grant, used) {
 		return now.grant, nil // another request was faster
 	}
 	if used != nil && !asked.stepUp && !fresh {
@@ -241,10 +241,19 @@ func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fres
 			return renewed, err
 		}
 	}
+	if stored, err := c.load(ctx); err == nil && stored != nil && !stored.expired() && differs(stored, used) {
+		c.keep(stored) // the user has logged in meanwhile
+		return stored, nil
+	}
 	if now.refused != nil {
 		return nil, now.refused
 	}
 	return c.authorize(ctx, used, asked)
+}
+
+// differs reports whether a grant has another token than the one that was used, nil for none.
+func differs(grant, used *Grant) bool {
+	return used == nil || grant.secrets.Access != used.secrets.Access
 }
 
 // exclusive waits until no other request in this process gets or renews a token.
