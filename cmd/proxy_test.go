@@ -14,7 +14,8 @@ import (
 // behind toolx proxy: it sees what it sees of a good one (MCP-1).
 func TestProxyBeforeTheOfficialClient(t *testing.T) {
 	folder := serversFolder(t)
-	want := officialClient(t, folder, "fakeserver", "good")
+	const calls = `[{"tool":"echo","arguments":{"message":"hi"}},{"tool":"fail","arguments":{"message":"no"}}]`
+	want := officialClient(t, folder, calls, "fakeserver", "good")
 	if lines := strings.Count(want, "\n"); lines != 3 || !strings.Contains(want, `"text":"hi"`) {
 		t.Fatalf("without a proxy the client prints %s", want)
 	}
@@ -26,17 +27,16 @@ func TestProxyBeforeTheOfficialClient(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			if got := officialClient(t, folder, "toolx", "proxy", "--", "fakeserver", mode); got != want {
+			if got := officialClient(t, folder, calls, "toolx", "proxy", "--", "fakeserver", mode); got != want {
 				t.Errorf("the client prints %s\nwant %s", got, want)
 			}
 		})
 	}
 }
 
-// officialClient is what call.mjs prints for two calls.
-func officialClient(t *testing.T, folder string, server ...string) string {
+// officialClient is what call.mjs prints for calls, a JSON array of them.
+func officialClient(t *testing.T, folder, calls string, server ...string) string {
 	t.Helper()
-	const calls = `[{"tool":"echo","arguments":{"message":"hi"}},{"tool":"fail","arguments":{"message":"no"}}]`
 	cmd := exec.Command("node", append([]string{filepath.Join(folder, "call.mjs")}, server...)...)
 	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)

@@ -126,6 +126,29 @@ func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.R
 	return auth.Transport(base, options)
 }
 
+// Unattended returns what lets a person log in to a server while no one is at the terminal: in a browser, whose page it
+// shows too. It returns nil if requests have their own authorization.
+func (l *Logins) Unattended(
+	server *config.Server, http mcphttp.ClientOptions,
+) func(ctx context.Context, show func(address string, opened bool)) error {
+	site, err := ResolveSite(server)
+	if err != nil || site.OwnHeader() {
+		return nil
+	}
+	return func(ctx context.Context, show func(string, bool)) error {
+		base, err := HTTPBase(site, http)
+		if err != nil {
+			return err
+		}
+		options := l.Options(site)
+		options.Visit = func(ctx context.Context, address string) error {
+			show(address, auth.OpenBrowser(ctx, address) == nil)
+			return nil
+		}
+		return auth.LoginOnce(ctx, base, options)
+	}
+}
+
 // visit opens a login page in the browser, and says so; login is the argument of toolx auth login.
 func (l *Logins) visit(login string) func(context.Context, string) error {
 	return func(ctx context.Context, address string) error {

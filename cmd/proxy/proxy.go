@@ -25,6 +25,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/bridge"
 	"toolx/pkg/servers/proxy"
 	"toolx/pkg/servers/wire"
 )
@@ -51,19 +52,23 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, PassSignals: f.PassSignals,
 	}
 	c := &cobra.Command{
-		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
-		Short: "Run a server behind a filter that keeps its stdout clean",
+		Use:   "proxy [flags] (SERVER | URL | -- COMMAND…)",
+		Short: "Run a server behind a filter, or reach a remote one over stdio",
 		Long: `Run a server and pass only JSON-RPC messages to the client, one per line, their bytes
 unchanged. Messages are recovered from polluted lines; everything else on the server's
 stdout goes to stderr after "toolx proxy:". In the client's config, put "toolx proxy --"
 before the server's command.
 
-toolx passes on stderr, standard input and signals, and exits with the server's code, or
-128 + N if signal N ended the server. A server that is still running 2 s after its
-standard input ended gets SIGTERM, then SIGKILL.
+With a URL, or a server that has one, connect a client that supports only stdio to a
+server over HTTP: log in, reconnect, and translate between protocol versions.
+
+With a command, toolx passes on stderr, standard input and signals, and exits with the
+server's code, or 128 + N if signal N ended the server. A server that is still running
+2 s after its standard input ended gets SIGTERM, then SIGKILL.
 
 Exit codes: 2 wrong usage or config, 4 the server could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
+  toolx proxy https://host/mcp
   toolx proxy --log /tmp/server.log zwave
   toolx list -- toolx proxy -- node server.js`,
 		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(f.Flags, own) }),
@@ -81,15 +86,13 @@ Exit codes: 2 wrong usage or config, 4 the server could not be started.`,
 // take reads the arguments before "--": one server, or none if a command follows.
 func (o *Options) take(flags *cli.Flags, own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
-	address := flags.URL
-	if len(own) > 0 && correct.MisplacedAs(own[0]) == correct.InURL {
-		address = own[0]
+	if len(own) > 0 && flags.URL == "" && correct.MisplacedAs(own[0]) == correct.InURL {
+		flags.URL, own = own[0], own[1:]
 	}
 	switch {
-	case address != "":
-		return correct.NewForgotten(address,
-			"toolx proxy runs a program, and "+address+" is an address",
-			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy")
+	case flags.URL != "" && len(own) > 0:
+		return fault.Usage("give an address or a server's name, not both: "+strconv.Quote(own[0]), example)
+	case flags.URL != "":
 	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("a server name, or a command after --, is required", example)
 	case len(own) > 0 && len(o.command) > 0:
@@ -104,14 +107,14 @@ func (o *Options) take(flags *cli.Flags, own []string) error {
 }
 
 // Run ends when the server does, with its exit code.
-func Run(_ context.Context, o Options) error {
+func Run(ctx context.Context, o Options) error {
 	o.Consent.NoQuestions = true // standard input is the client's
-	server, limit, err := proxied(o.Tools, o)
+	server, defaults, err := proxied(o.Tools, o)
 	if err != nil {
 		return err
 	}
 	o.guards.Narrow(server)
-	report, err := newProxyReport(o.Out, o.log, limit)
+	report, err := newProxyReport(o.Out, o.log, server.MaxMessage)
 	if err != nil {
 		return fault.Usage("--log: "+err.Error(), "use a writable file")
 	}
@@ -119,8 +122,13 @@ func Run(_ context.Context, o Options) error {
 	if err := o.Tools.RecordTrace(true); err != nil {
 		return err
 	}
-	o.PassSignals.Store(true)
 	o.Out.FlushTime = streams.UnreadTime
+	if server.URL != "" {
+		err := runBridge(ctx, o, server, defaults)
+		report.close()
+		return err
+	}
+	o.PassSignals.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, cli.EndingSignals()...)
 	defer signal.Stop(signals)
@@ -128,7 +136,7 @@ func Run(_ context.Context, o Options) error {
 	code, err := servers.Proxy(server, proxy.Options{
 		In: o.Out.Console.In, Out: o.Out.Stdout, Err: o.Out.Console.Err,
 		Signals:    signals,
-		MaxMessage: limit,
+		MaxMessage: server.MaxMessage,
 		Bus:        o.Bus,
 		Trace:      o.Flags.Trace != "" || o.Flags.Record != "",
 		Secret:     o.Out.Mask.Add,
@@ -140,30 +148,50 @@ func Run(_ context.Context, o Options) error {
 	return &exit.Status{Code: code}
 }
 
-// proxied returns the server to run, and the size limit of its messages in bytes. A command needs no config, so a
-// broken config does not matter.
-func proxied(a *toolset.Opener, o Options) (server *config.Server, limit int64, err error) {
+// runBridge connects the client with a server over HTTP.
+func runBridge(ctx context.Context, o Options, server *config.Server, defaults config.Defaults) error {
+	connection := o.Tools.Connection(defaults)
+	err := servers.Bridge(ctx, server, connection, bridge.Options{
+		In: o.Out.Console.In, Out: o.Out.Stdout, Login: o.Tools.Logins.Unattended(server, connection.HTTP),
+	})
+	if console.IsBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// proxied returns the server to run, with the size limit of its messages, and the defaults of its config. A command
+// needs no config, so a broken config does not matter.
+func proxied(a *toolset.Opener, o Options) (*config.Server, config.Defaults, error) {
+	limit, none := int64(0), config.Defaults{}
 	if o.maxMessage != "" {
+		var err error
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
-			return nil, 0, fault.Usage("--max-message "+strconv.Quote(o.maxMessage)+" is not a size",
+			return nil, none, fault.Usage("--max-message "+strconv.Quote(o.maxMessage)+" is not a size",
 				"--max-message 256MiB")
 		}
 	}
-	if adHoc, err := a.Flags.AdHoc(o.command); adHoc != nil || err != nil {
-		return adHoc, cmp.Or(limit, wire.DefaultMaxMessage), err
+	adHoc, err := a.Flags.AdHoc(o.command)
+	if err != nil {
+		return nil, none, err
+	}
+	if adHoc != nil {
+		adHoc.MaxMessage = cmp.Or(limit, wire.DefaultMaxMessage)
+		return adHoc, none, nil
 	}
 	loaded, err := a.Consent.LoadConfig()
 	if err != nil {
-		return nil, 0, err
+		return nil, none, err
 	}
 	a.ReportRemarks(loaded)
-	server, err = cli.ServerNamed(loaded.Servers, o.server, "put -- before a command: toolx proxy -- "+o.server)
+	server, err := cli.ServerNamed(loaded.Servers, o.server, "put -- before a command: toolx proxy -- "+o.server)
 	if err != nil {
-		return nil, 0, err
+		return nil, none, err
 	}
 	a.ReportNotes(loaded, server)
 	if server.Disabled {
-		return nil, 0, servers.Disabled(server)
+		return nil, none, servers.Disabled(server)
 	}
-	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, wire.DefaultMaxMessage), nil
+	server.MaxMessage = cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, wire.DefaultMaxMessage)
+	return server, loaded.Defaults, nil
 }

@@ -25,7 +25,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/auth":      {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":        {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin":   {"pkg/exec", "pkg/fault", "pkg/config", "pkg/git", "pkg/rawjson", "pkg/words"},
-		"pkg/servers":   {"pkg/servers/daemon", "pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson"},
+		"pkg/servers":   {"pkg/servers/bridge", "pkg/servers/daemon", "pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/convert":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":     {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history":   {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
@@ -73,6 +73,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/servers/serverstest":         {"pkg/servers/fake", "pkg/config", "pkg/exec"},
 		"pkg/servers/diagnose":            {"pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/servers/http":                {"pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/state", "pkg/words"},
+		"pkg/servers/bridge":              {"pkg/servers/proxy", "pkg/servers/protocol", "pkg/servers/http", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson"},
 		"pkg/servers/proxy":               {"pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/wire", "pkg/config", "pkg/exec", "pkg/guard", "pkg/rawjson"},
 		"pkg/servers/stdio":               {"pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/procs", "pkg/state", "pkg/words"},
 		"pkg/servers/rpc":                 {"pkg/servers/wire", "pkg/exec", "pkg/rawjson"},
@@ -99,7 +100,8 @@ func arrows(t *testing.T) map[string][]string {
 	for folder, allowed := range table {
 		if slices.Contains(allowed, "pkg/servers") {
 			table[folder] = append(allowed,
-				"pkg/servers/protocol", "pkg/servers/http", "pkg/servers/proxy", "pkg/servers/diagnose",
+				"pkg/servers/protocol", "pkg/servers/http", "pkg/servers/bridge", "pkg/servers/proxy",
+				"pkg/servers/diagnose",
 				"pkg/servers/wire")
 		}
 	}

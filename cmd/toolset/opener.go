@@ -157,37 +157,18 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	if options.Answers != nil { // else the verb has no such flags
 		box.lacks = person.Lacking(answers)
 	}
-	box.Pool = servers.NewPool(loaded.Servers, servers.Options{
-		Options: protocol.Options{
-			Bus:          a.Bus,
-			StartTimeout: a.Flags.StartTimeout,
-			NoStartLimit: options.NoStartLimit,
-			Protocol:     a.Flags.Protocol,
-			MaxMessage:   loaded.Defaults.MaxMessage,
-			Version:      build.Version(),
-			EraFile:      stores.State("eras.json"),
-			Answers:      answers,
-			Memory:       kept,
-		},
-		Registry:  box.Registry,
-		MaxStarts: loaded.Defaults.MaxStarts,
-		Attempts:  a.attempts(options, loaded),
-		RetryAll:  a.Flags.Attempts() > 0,
-		BaseDelay: loaded.Defaults.Retry.BaseDelay,
-		StderrDir: stores.State("stderr"),
-		Secret:    a.Out.Mask.Add,
-		HTTP:      a.HTTP(),
-		Lacks:     box.lacks,
-		Sessions:  cmp.Or(options.Sessions, a.sessions()),
-		KeepAlive: loaded.Defaults.KeepAlive, StartSessions: options.KeepAlive,
-		NewSessions: options.NewSessions,
-		Watch:       options.Watch,
-		Fresh:       a.Flags.Fresh,
-		Consent: func(ctx context.Context, list ...*config.Server) error {
-			a.ReportNotes(loaded, list...)
-			return a.Consent.Ask(ctx, list...)
-		},
-	})
+	pool := a.Connection(loaded.Defaults)
+	pool.NoStartLimit, pool.Answers, pool.Memory = options.NoStartLimit, answers, kept
+	pool.Registry, pool.Lacks = box.Registry, box.lacks
+	pool.Attempts = a.attempts(options, loaded)
+	pool.Sessions = cmp.Or(options.Sessions, a.sessions())
+	pool.KeepAlive, pool.StartSessions = loaded.Defaults.KeepAlive, options.KeepAlive
+	pool.NewSessions, pool.Watch, pool.Fresh = options.NewSessions, options.Watch, a.Flags.Fresh
+	pool.Consent = func(ctx context.Context, list ...*config.Server) error {
+		a.ReportNotes(loaded, list...)
+		return a.Consent.Ask(ctx, list...)
+	}
+	box.Pool = servers.NewPool(loaded.Servers, pool)
 	a.pool.Store(box.Pool)
 	box.Registry.ReachedBy(events.launchWords...)
 	a.OnClose(func(ctx context.Context) { kept.keep(ctx, box.close) })
@@ -197,6 +178,27 @@ func (a *Opener) Open(options Options) (*Set, error) {
 	box.addLocal(options, person.FoldersOf(answers.Roots), flags)
 	box.Executor = a.executor(box.Registry, loaded.Defaults, options)
 	return box, nil
+}
+
+// Connection returns how servers are reached: by the flags, else as the config says.
+func (a *Opener) Connection(defaults config.Defaults) servers.Options {
+	return servers.Options{
+		Options: protocol.Options{
+			Bus:          a.Bus,
+			StartTimeout: a.Flags.StartTimeout,
+			Protocol:     a.Flags.Protocol,
+			MaxMessage:   defaults.MaxMessage,
+			Version:      build.Version(),
+			EraFile:      stores.State("eras.json"),
+		},
+		MaxStarts: defaults.MaxStarts,
+		Attempts:  cmp.Or(a.Flags.Attempts(), defaults.Retry.Attempts),
+		RetryAll:  a.Flags.Attempts() > 0,
+		BaseDelay: defaults.Retry.BaseDelay,
+		StderrDir: stores.State("stderr"),
+		Secret:    a.Out.Mask.Add,
+		HTTP:      a.HTTP(),
+	}
 }
 
 // executor returns the Executor, with the limits of the command line, or else those of the config.

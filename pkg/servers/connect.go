@@ -79,7 +79,7 @@ func (c *connector) connect(
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if attempt >= attempts || d.Relay != nil || !d.again(err) {
+		if attempt >= attempts || d.OneAttempt || !d.again(err) {
 			return nil, c.giveUp(server, attempt, err)
 		}
 		wait := max(delay, askedToWait(err, d.StartTimeout))

@@ -3,7 +3,6 @@ package servers
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 
 	"toolx/pkg/config"
 	mcphttp "toolx/pkg/servers/http"
@@ -104,8 +103,8 @@ type Process struct {
 func Dial(server *config.Server, launch *config.Resolved, options Options) (*Process, error) {
 	program := stdio.New(options.dial(server, launch).stdio())
 	program.FirstRequest(1) // a report is the same each time
-	program.OnNotification = func(method string, params json.RawMessage) {
-		options.Bus.Emit(wire.Notification{Head: wire.Now(server.Name), Method: method, Params: params})
+	program.OnNotification = func(m wire.Message) {
+		options.Bus.Emit(wire.Notification{Head: wire.Now(server.Name), Method: m.Method, Params: m.Params})
 	}
 	if err := program.Begin(); err != nil {
 		return nil, err

@@ -28,6 +28,8 @@ type Options struct {
 	Attempts  int
 	RetryAll  bool
 	BaseDelay time.Duration
+	// OneAttempt reports that the process which asks this one for the server makes the other attempts.
+	OneAttempt bool
 	// MaxStarts is how many servers with a command start at the same time; zero means twice the number of processors.
 	MaxStarts int
 	// StdinGrace is how long closing a session waits for a server whose stdin has ended, before it sends a signal; zero

@@ -42,7 +42,7 @@ func Serve(ctx context.Context, from io.Reader, ready io.WriteCloser, http mcpht
 	http.CACert, http.Insecure = settings.CACert, settings.Insecure
 	options := settings.Options
 	options.Bus, options.Registry, options.HTTP = server.Bus, exec.NewRegistry(nil), http
-	options.Relay, options.Launch = server, &spec.Launch
+	options.Relay, options.Launch, options.OneAttempt = server, &spec.Launch, true
 	pool := NewPool([]*config.Server{spec.Launch.Entry(spec.Name, settings.Transport)}, options)
 	return server.Serve(ctx, backend{pool, spec.Name}, ready)
 }

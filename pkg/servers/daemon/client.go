@@ -130,7 +130,7 @@ func (c *Client) notified(method string, params json.RawMessage) {
 			c.Bus.Emit(event)
 		}
 	case methodNotification:
-		c.OnNotification(rawjson.GetText(params, "method"), rawjson.Get(params, "params"))
+		c.OnNotification(wire.Message{Method: rawjson.GetText(params, "method"), Params: rawjson.Get(params, "params")})
 	case methodLast:
 		if r, err := readResponse(params); err == nil {
 			c.last.Store(r.Info)

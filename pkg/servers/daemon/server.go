@@ -351,7 +351,8 @@ func (h *Server) Repeatable(ctx context.Context) bool {
 }
 
 // Notified passes a notification of the server to the clients that it concerns.
-func (h *Server) Notified(method string, params json.RawMessage) {
+func (h *Server) Notified(m wire.Message) {
+	method, params := m.Method, m.Params
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if method == "notifications/progress" {

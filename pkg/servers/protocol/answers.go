@@ -69,6 +69,7 @@ type inbox struct {
 	server  string
 	bus     *exec.Bus
 	answers Answers
+	client  *wire.Client // that answers everything; nil for none
 	// onRoots is told when the server has asked for its roots, and whether there are some.
 	onRoots func(some bool)
 
@@ -124,6 +125,10 @@ type handler func(ctx context.Context, params json.RawMessage) (json.RawMessage,
 // handler returns the handler of a method, or nil where the method was not advertised.
 func (b *inbox) handler(method string) handler {
 	switch {
+	case b.client != nil:
+		return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+			return b.client.Answer(ctx, method, params)
+		}
 	case method == string(mcp.MethodElicitationCreate) && b.answers.Elicit != nil:
 		return b.elicit
 	case method == string(mcp.MethodSamplingCreateMessage) && b.answers.Sample != nil:

@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
 	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/words"
@@ -132,23 +133,28 @@ func (h *handshake) legacy(ctx context.Context, version string) error {
 		return h.startError(mcp.MethodInitialize, err)
 	}
 	h.setRevision(result.ProtocolVersion)
+	h.Greeting = result.raw
 	h.introduce(result.ServerInfo, result.Capabilities, result.Instructions)
 	return nil
 }
 
 // initializeAt performs the handshake of the older era once: initialize, and the notification that it is complete. The
 // requests to come name the revision that the server has chosen, where they go over HTTP.
-func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.InitializeResult, error) {
-	reply, err := s.ask(ctx, string(mcp.MethodInitialize), struct {
+func (s *Session) initializeAt(ctx context.Context, version string) (*initialized, error) {
+	var params any = struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
 		ClientInfo      mcp.Implementation     `json:"clientInfo"`
 		Capabilities    mcp.ClientCapabilities `json:"capabilities"`
-	}{version, s.clientInfo, s.clientCapabilities})
+	}{version, s.clientInfo, s.clientCapabilities}
+	if s.client != nil && s.client.Initialize != nil {
+		params = withVersion(s.client.Initialize, version)
+	}
+	reply, err := s.ask(ctx, string(mcp.MethodInitialize), params)
 	if err != nil {
 		return nil, err
 	}
-	var result mcp.InitializeResult
-	if err := json.Unmarshal(reply, &result); err != nil {
+	result := initialized{raw: reply}
+	if err := json.Unmarshal(reply, &result.InitializeResult); err != nil {
 		return nil, err
 	}
 	if result.ProtocolVersion == "" {
@@ -168,12 +174,28 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 	return &result, nil
 }
 
+// withVersion returns the params of initialize with the revision that is offered.
+func withVersion(params json.RawMessage, version string) json.RawMessage {
+	if rawjson.GetText(params, "protocolVersion") == version {
+		return params
+	}
+	members, _ := rawjson.Members(params)
+	members = slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == "protocolVersion" })
+	return rawjson.Object(append(members, rawjson.NewMember("protocolVersion", rawjson.Quote(version))))
+}
+
+// initialized is the result of initialize.
+type initialized struct {
+	mcp.InitializeResult
+	raw json.RawMessage
+}
+
 // modern agrees on a revision by server/discover, which the server has to answer within limit; zero means the
 // context's. The error is a *notModernError where the server is of the older era.
 func (h *handshake) modern(ctx context.Context, version string, limit time.Duration) error {
 	h.offered = version
 	h.setRevision(version) // every request names it, this one too
-	result, err := h.discover(ctx, limit)
+	result, raw, err := h.discover(ctx, limit)
 	if err != nil {
 		h.setRevision("")
 		var old *notModernError
@@ -186,13 +208,16 @@ func (h *handshake) modern(ctx context.Context, version string, limit time.Durat
 	if named := result.GetResultMeta().ServerInfo(); named != nil {
 		info = *named
 	}
+	h.Greeting = raw
 	h.introduce(info, result.Capabilities, result.Instructions)
 	return nil
 }
 
 // discover asks server/discover, and once more by the revision that a server offers which refuses the one that it was
 // asked by. The error is a *notModernError where the server is of the older era, or as that of demand.
-func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.DiscoverResult, error) {
+func (h *handshake) discover(
+	ctx context.Context, limit time.Duration,
+) (result *mcp.DiscoverResult, raw json.RawMessage, err error) {
 	var refused error
 	for range 2 {
 		bounded, stop := exec.WithLimit(ctx, limit)
@@ -200,19 +225,16 @@ func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.Dis
 		err = judgeDiscovery(ctx, answer, err, limit > 0)
 		stop()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if answer.Error == nil {
-			var result mcp.DiscoverResult
-			if err := json.Unmarshal(answer.Result, &result); err != nil {
-				return nil, err
-			}
-			return &result, nil
+			err := json.Unmarshal(answer.Result, &result)
+			return result, answer.Result, err
 		}
 		refused = rpcError(answer.Error)
 		h.setRevision(offered(answer.Error))
 	}
-	return nil, refused
+	return nil, nil, refused
 }
 
 // setRevision sets the revision that requests are made by; empty for none that is agreed on.
@@ -361,7 +383,7 @@ func (h remoteHandshake) agree(ctx context.Context) error {
 		return h.modernAlone(ctx)
 	}
 	if mcp.IsValidProtocolVersion(h.options.Protocol) || h.options.Protocol == "legacy" ||
-		h.options.Server.Transport != "" {
+		h.options.Server.Transport != "" || h.options.Client != nil {
 		_, err := h.findWay(ctx, probeLimit)
 		return err
 	}
@@ -408,8 +430,11 @@ func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way,
 		return wayOld, h.initializeOld(ctx, nil)
 	}
 	probed := "the older era is pinned"
+	if h.options.prefersLegacy() {
+		probed = "as its client does"
+	}
 	pinned := h.options.Protocol == "legacy" || mcp.IsValidProtocolVersion(h.options.Protocol)
-	if !pinned {
+	if !pinned && !h.options.prefersLegacy() {
 		err := h.modern(ctx, mcp.ProtocolVersion20260728, limit)
 		var old *notModernError
 		if err == nil {
@@ -425,7 +450,7 @@ func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way,
 	case err == nil:
 		h.because = probed
 		return wayLegacy, nil
-	case !pinned && wantsModern(err):
+	case !pinned && (wantsModern(err) || h.options.prefersLegacy() && knowsNoInitialize(err)):
 		return wayModern, h.pinned(h.modern(ctx, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
 	case pinned && (wantsModern(err) || knowsNoInitialize(err)):
 		return wayUnknown, unpinned(err)
@@ -435,10 +460,17 @@ func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way,
 	return wayOld, h.initializeOld(ctx, err)
 }
 
+// prefersLegacy reports whether the session is for a client of the older era: a server that speaks both is to speak
+// that with it.
+func (o Options) prefersLegacy() bool { return o.Client != nil && !o.Client.Modern() }
+
 // legacyVersion returns the revision to offer by initialize.
 func (o Options) legacyVersion() string {
 	if mcp.IsValidProtocolVersion(o.Protocol) {
 		return o.Protocol
+	}
+	if o.prefersLegacy() {
+		return o.Client.Protocol
 	}
 	return mcp.LATEST_LEGACY_PROTOCOL_VERSION
 }

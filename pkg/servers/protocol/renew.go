@@ -26,16 +26,16 @@ func (s *Session) renew(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// renewed returns a channel that is closed when another session has replaced the current one.
-func (s *Session) renewed() <-chan struct{} {
+// Renewed returns a channel that is closed when another session has replaced the current one.
+func (s *Session) Renewed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.renewals
 }
 
-// repeatable reports whether a request may be sent twice: one that only reads, or a call of a tool whose annotations
+// Repeatable reports whether a request may be sent twice: one that only reads, or a call of a tool whose annotations
 // say so.
-func (s *Session) repeatable(method string, params json.RawMessage) bool {
+func (s *Session) Repeatable(method string, params json.RawMessage) bool {
 	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
 		return slices.Contains([]mcp.MCPMethod{
 			mcp.MethodPing, mcp.MethodToolsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList,

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/rpc"
+	"toolx/pkg/servers/wire"
 )
 
 // requester asks one server: it gives each request what the agreed revision demands of it, and reads the answer.
@@ -31,6 +32,7 @@ type requester struct {
 	// clientInfo and clientCapabilities are what toolx sends about itself.
 	clientInfo         mcp.Implementation
 	clientCapabilities mcp.ClientCapabilities
+	client             *wire.Client // that the server sees in place of toolx; nil for none
 	inbox              *inbox
 	progress           progressTokens
 	tools              toolList
@@ -84,6 +86,35 @@ func (r *requester) send(ctx context.Context, method string, params json.RawMess
 	return answer, nil
 }
 
+// Forward sends a request of the client that the server sees in place of toolx, and returns the answer unchanged, also
+// one that asks for input. params get the _meta that the agreed revision demands, if they have none. The error is as
+// that of Request.
+func (r *requester) Forward(ctx context.Context, method string, params json.RawMessage) (wire.Message, error) {
+	if rawjson.Get(rawjson.Get(params, "_meta"), mcp.MetaKeyProtocolVersion) == nil {
+		params = r.dressed(params, 0)
+	}
+	return r.transport.RoundTrip(ctx, method, params, r.header(method, params))
+}
+
+// NoteTools adds to the session's tools those that the server has listed for its client: their annotations say which
+// calls may be repeated, and their schemas which headers repeat parameters.
+func (r *requester) NoteTools(tools []*exec.Tool) {
+	listed := make(map[string]bool)
+	for _, tool := range tools {
+		listed[tool.Plain] = true
+	}
+	all := slices.Clone(tools)
+	for _, known := range r.tools.all() {
+		if !listed[known.Plain] {
+			all = append(all, known)
+		}
+	}
+	r.tools.set(all[:min(len(all), maxNoted)], false)
+}
+
+// maxNoted is how many tools NoteTools keeps.
+const maxNoted = 10_000
+
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (r *requester) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
@@ -128,7 +159,11 @@ func (r *requester) meta() []rawjson.Member {
 	}
 	add(mcp.MetaKeyProtocolVersion, r.Protocol)
 	add(mcp.MetaKeyClientInfo, r.clientInfo)
-	add(mcp.MetaKeyClientCapabilities, withTasks(r.clientCapabilities))
+	capabilities := r.clientCapabilities
+	if r.client == nil {
+		capabilities = withTasks(capabilities)
+	}
+	add(mcp.MetaKeyClientCapabilities, capabilities)
 	if level := r.level(); level != "" {
 		add(mcp.MetaKeyLogLevel, level)
 	}

@@ -75,7 +75,7 @@ type subscription struct {
 // legacy subscribes to resources at a server of the older era, as often as it begins a new session.
 func (sub subscription) legacy(ctx context.Context, ready func()) error {
 	s := sub.session
-	noStream, renewed := s.transport.NoStream(), s.renewed()
+	noStream, renewed := s.transport.NoStream(), s.Renewed()
 	if err := sub.subscribe(ctx); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (sub subscription) legacy(ctx context.Context, ready func()) error {
 			s.notice(slog.LevelWarn, fmt.Sprintf(text, s.Name))
 			noStream = nil
 		case <-renewed:
-			renewed = s.renewed()
+			renewed = s.Renewed()
 			if err := sub.resubscribe(ctx); err != nil {
 				return err
 			}

@@ -38,6 +38,8 @@ type Session struct {
 	Info         mcp.Implementation
 	Instructions string
 	Capabilities mcp.ServerCapabilities
+	// Greeting is the result of initialize or server/discover, byte for byte; nil where another process has it.
+	Greeting json.RawMessage
 	// Timing is how long the start took; CallMS is zero.
 	Timing exec.Timing
 	// PID is the process of a server that toolx started.
@@ -87,6 +89,8 @@ type Options struct {
 	Memory Memory `json:"-"`
 	// Relay takes what the server sends, where this process keeps it for others; else nil.
 	Relay Relay `json:"-"`
+	// Client is the one client of the Relay, which the server sees in place of toolx; nil for none.
+	Client *wire.Client `json:"-"`
 	// Reopen replaces a session whose server has ended in a process that keeps it; nil where there is none.
 	Reopen func(ctx context.Context) (*Session, error) `json:"-"`
 	// Started is called when others may start, perhaps several times, and Silent when the server has not answered for a
@@ -99,7 +103,7 @@ type Options struct {
 
 // Relay passes on what a server sends to the processes that use it, instead of the session.
 type Relay interface {
-	Notified(method string, params json.RawMessage)
+	Notified(m wire.Message)
 	Requested(p *rpc.Peer, m wire.Message) bool
 	// Sending is called with the id of each request before it is sent; ctx is that of RoundTrip.
 	Sending(ctx context.Context, id int64)
@@ -193,7 +197,10 @@ func newSession(transport Transport, o Options) *Session {
 		return err
 	}
 	peer.Repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
-		return s.repeatable(method, params) || o.Relay != nil && o.Relay.Repeatable(ctx)
+		return s.Repeatable(method, params) || o.Relay != nil && o.Relay.Repeatable(ctx)
+	}
+	if s.client = o.Client; s.client != nil {
+		s.clientInfo, s.inbox.client = s.client.Info, s.client
 	}
 	if o.Relay != nil {
 		s.clientCapabilities = o.Relay.Offered()
@@ -341,7 +348,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 	if err == nil || s.transport.SessionKey() == "" || !s.lost(err) {
 		return result, err
 	}
-	if !s.repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
+	if !s.Repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
 		return nil, unknownOutcome(err)
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q ended in mid-call; %s may be repeated, and is: %v", s.Name,
@@ -375,7 +382,8 @@ func CallParams(name string, arguments json.RawMessage) json.RawMessage {
 }
 
 // notified takes a notification; it runs on the goroutine that reads.
-func (s *Session) notified(method string, params json.RawMessage) {
+func (s *Session) notified(m wire.Message) {
+	method, params := m.Method, m.Params
 	s.keeping.changed(method)
 	switch method {
 	case "notifications/progress":

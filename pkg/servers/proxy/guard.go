@@ -19,9 +19,9 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// proxyGuard keeps a proxy's client from tools that it may not use: it takes them out of lists, and answers calls of
-// them itself. What it does not change stays byte for byte.
-type proxyGuard struct {
+// Guard keeps a client from tools that it may not use: it takes them out of lists, and answers calls of them itself.
+// What it does not change stays byte for byte.
+type Guard struct {
 	server *config.Server
 	max    int64                // of a message of the client, in bytes
 	answer func(message []byte) // to the client
@@ -33,12 +33,18 @@ type proxyGuard struct {
 	told   map[string]bool  // the warnings about lists
 }
 
-// maxListed is how many of a server's tools a proxyGuard remembers.
+// NewGuard returns the Guard of a server's entry, for a client whose messages have at most max bytes. answer writes a
+// message to the client, and warn says why.
+func NewGuard(server *config.Server, max int64, answer func(message []byte), warn func(text string)) *Guard {
+	return &Guard{server: server, max: max, answer: answer, tell: warn}
+}
+
+// maxListed is how many of a server's tools a Guard remembers.
 const maxListed = 100_000
 
-// filter returns a message of the server without the tools that may not be used. It looks at every result, since
+// Filter returns a message of the server without the tools that may not be used. It looks at every result, since
 // clients differ in which of several they read.
-func (g *proxyGuard) filter(message json.RawMessage) json.RawMessage {
+func (g *Guard) Filter(message json.RawMessage) json.RawMessage {
 	message, _ = edited(message, "result", func(result json.RawMessage) (json.RawMessage, bool) {
 		rest, fewer := edited(result, "tools", g.filterTools)
 		if next := rawjson.Get(result, "nextCursor"); next == nil || string(next) == "null" {
@@ -70,7 +76,7 @@ func edited(
 }
 
 // filterTools returns a list of tools without those that may not be used, and whether there were any.
-func (g *proxyGuard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
+func (g *Guard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
 	all, ok := rawjson.Elements(list)
 	if !ok {
 		return list, false
@@ -98,7 +104,7 @@ func (g *proxyGuard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
 }
 
 // note remembers a tool that the server lists. The caller holds the lock.
-func (g *proxyGuard) note(tool *exec.Tool) {
+func (g *Guard) note(tool *exec.Tool) {
 	if g.listed == nil {
 		g.listed = make(map[string]error)
 	}
@@ -118,7 +124,7 @@ func (g *proxyGuard) note(tool *exec.Tool) {
 }
 
 // endList reports pinned tools that a list lacks. Without a list, it does nothing.
-func (g *proxyGuard) endList() {
+func (g *Guard) endList() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.page == nil {
@@ -131,7 +137,7 @@ func (g *proxyGuard) endList() {
 }
 
 // tellOnce reports a text unless it was reported before. The caller holds the lock.
-func (g *proxyGuard) tellOnce(text string) {
+func (g *Guard) tellOnce(text string) {
 	const most = 100
 	if g.told == nil {
 		g.told = make(map[string]bool)
@@ -143,7 +149,7 @@ func (g *proxyGuard) tellOnce(text string) {
 }
 
 // refuse returns why a tool may not be called through the proxy, nil if it may.
-func (g *proxyGuard) refuse(name string) error {
+func (g *Guard) refuse(name string) error {
 	g.mu.Lock()
 	err, known := g.listed[name]
 	g.mu.Unlock()
@@ -200,7 +206,7 @@ func callsOf(object []byte) (names []string, id json.RawMessage) {
 }
 
 // refuseCalls returns why a message of the client must not reach the server, nil if it may.
-func (g *proxyGuard) refuseCalls(object []byte) (id json.RawMessage, refused error) {
+func (g *Guard) refuseCalls(object []byte) (id json.RawMessage, refused error) {
 	names, id := callsOf(object)
 	for _, name := range names {
 		if refused := g.refuse(name); refused != nil {
@@ -211,7 +217,7 @@ func (g *proxyGuard) refuseCalls(object []byte) (id json.RawMessage, refused err
 }
 
 // passes reports whether a line of the client goes on to the server. It answers what does not.
-func (g *proxyGuard) passes(line []byte) bool {
+func (g *Guard) passes(line []byte) bool {
 	text := bytes.TrimSpace(line)
 	switch {
 	case len(text) == 0:
@@ -265,15 +271,16 @@ func refusalOf(id json.RawMessage, refused error) json.RawMessage {
 // guardedInput reads what a client says, line by line, without what must not reach the server.
 type guardedInput struct {
 	in    io.Reader
-	guard *proxyGuard
+	guard *Guard
 	lines wire.Framer
 	ready []byte // lines that go on
 	ended error
 }
 
-func newGuardedInput(in io.Reader, guard *proxyGuard) *guardedInput {
-	r := &guardedInput{in: in, guard: guard}
-	r.lines = wire.Framer{Max: guard.max, Emit: r.take}
+// Input returns what a client sends, without what must not reach the server.
+func (g *Guard) Input(in io.Reader) io.Reader {
+	r := &guardedInput{in: in, guard: g}
+	r.lines = wire.Framer{Max: g.max, Emit: r.take}
 	return r
 }
 

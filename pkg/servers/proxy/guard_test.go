@@ -15,10 +15,10 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// guardedProxy returns a proxyGuard, and what it answers and says.
-func guardedProxy(guards ...guard.Guard) (g *proxyGuard, answers, said *[]string) {
+// guardedProxy returns a Guard, and what it answers and says.
+func guardedProxy(guards ...guard.Guard) (g *Guard, answers, said *[]string) {
 	answers, said = new([]string), new([]string)
-	return &proxyGuard{
+	return &Guard{
 		server: &config.Server{Name: "s", Guards: guards}, max: 1 << 10,
 		answer: func(message []byte) { *answers = append(*answers, string(message)) },
 		tell:   func(text string) { *said = append(*said, text) },
@@ -57,7 +57,7 @@ func TestProxyGuardOfClient(t *testing.T) {
 		for _, end := range []string{"\n", ""} { // the last line may have none
 			*answers, *said = nil, nil
 			line := test.line + end
-			passed, err := io.ReadAll(newGuardedInput(iotest.OneByteReader(strings.NewReader(line)), g))
+			passed, err := io.ReadAll(g.Input(iotest.OneByteReader(strings.NewReader(line))))
 			want := ""
 			if test.passes {
 				want = line
@@ -81,7 +81,7 @@ func TestProxyGuardOfLongLines(t *testing.T) {
 	const after = `{"id":1,"method":"ping"}` + "\n"
 	long := `{"id":7,"x":"` + strings.Repeat("x", 4<<10) + `"}` + "\n"
 	for _, chunk := range []int{7, 512, 8 << 10} {
-		passed, err := io.ReadAll(newGuardedInput(&chunked{[]byte(after + long + after), chunk}, g))
+		passed, err := io.ReadAll(g.Input(&chunked{[]byte(after + long + after), chunk}))
 		if err != nil || string(passed) != after+after {
 			t.Errorf("%q passes, %v", passed, err)
 		}
@@ -143,7 +143,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 		if want == "" {
 			want = string(m.Raw)
 		}
-		if got := g.filter(m.Raw); !bytes.Equal(got, []byte(want)) {
+		if got := g.Filter(m.Raw); !bytes.Equal(got, []byte(want)) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 	// Nobody can agree to a call behind a proxy.
 	asks, answers, _ := guardedProxy(guard.Guard{Confirm: guard.Destructive})
 	m, _ := wire.Parse([]byte(list(read, write)))
-	if got := asks.filter(m.Raw); string(got) != list(read, write) {
+	if got := asks.Filter(m.Raw); string(got) != list(read, write) {
 		t.Errorf("got %s", got)
 	}
 	passes := []bool{}
@@ -196,7 +196,7 @@ func TestProxyPin(t *testing.T) {
 	} {
 		*said = nil
 		m, _ := wire.Parse([]byte(step.sent))
-		if got := pinned.filter(m.Raw); string(got) != step.passed {
+		if got := pinned.Filter(m.Raw); string(got) != step.passed {
 			t.Errorf("got  %s\nwant %s", got, step.passed)
 		}
 		if read, unknown := pinned.refuse("read"), pinned.refuse("new"); (read == nil) != step.read || unknown == nil {

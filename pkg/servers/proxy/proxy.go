@@ -101,7 +101,7 @@ type proxy struct {
 	stdout  *wire.Stream
 	times   wire.RequestTimes // of the client's requests, where they are traced
 	client  *clientPipe
-	guard   *proxyGuard // nil where all tools may be used
+	guard   *Guard // nil where all tools may be used
 
 	outMu   sync.Mutex
 	out     *bufio.Writer // to client; flushed when stdout has nothing more for now
@@ -139,16 +139,12 @@ func (p *proxy) protect(server *config.Server) {
 	if !server.Guards.Says() {
 		return
 	}
-	p.guard = &proxyGuard{
-		server: server, max: cmp.Or(p.MaxMessage, wire.DefaultMaxMessage),
-		answer: func(message []byte) {
-			p.write(message)
-			p.stdout.Settled()
-		},
-		tell: func(text string) {
-			p.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: text})
-		},
-	}
+	p.guard = NewGuard(server, cmp.Or(p.MaxMessage, wire.DefaultMaxMessage), func(message []byte) {
+		p.write(message)
+		p.stdout.Settled()
+	}, func(text string) {
+		p.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: text})
+	})
 }
 
 // write gives the client a message, unless the client has seen the end.
@@ -187,7 +183,7 @@ func (p *proxy) takeMessage(m wire.Message, number int) {
 	p.answered.Store(true)
 	p.Bus.Emit(p.times.Received(p.server, number, m, string(m.ID)))
 	if p.guard != nil {
-		m.Raw = p.guard.filter(m.Raw)
+		m.Raw = p.guard.Filter(m.Raw)
 	}
 	p.write(m.Raw)
 }
@@ -209,7 +205,7 @@ func (p *proxy) takeFinding(f wire.Finding) {
 func (p *proxy) speak() {
 	in := p.In
 	if p.guard != nil {
-		in = newGuardedInput(in, p.guard)
+		in = p.guard.Input(in)
 	}
 	if p.Trace {
 		in = io.TeeReader(in, p.traced())

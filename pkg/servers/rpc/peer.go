@@ -27,7 +27,7 @@ type Peer struct {
 	Server string
 	Bus    *exec.Bus
 	// OnNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
-	OnNotification func(method string, params json.RawMessage)
+	OnNotification func(m wire.Message)
 	// OnRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
 	OnRequest func(p *Peer, m wire.Message) bool
 	// OnSend is called with the id of each request before it is sent, while mu is locked.
@@ -61,7 +61,7 @@ type Peer struct {
 func NewPeer(server string, bus *exec.Bus) *Peer {
 	return &Peer{
 		Server: server, Bus: bus,
-		OnNotification: func(string, json.RawMessage) {},
+		OnNotification: func(wire.Message) {},
 		OnRequest:      func(*Peer, wire.Message) bool { return false },
 		OnSend:         func(context.Context, int64) {},
 		Repeatable:     func(context.Context, string, json.RawMessage) bool { return false },

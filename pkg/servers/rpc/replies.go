@@ -38,7 +38,7 @@ func (p *Peer) TakeMessage(m wire.Message, number int) {
 	case wire.KindRequest:
 		p.AnswerRequest(m)
 	case wire.KindNotification:
-		p.OnNotification(m.Method, m.Params)
+		p.OnNotification(m)
 	}
 }
 

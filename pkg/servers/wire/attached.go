@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,3 +19,16 @@ type Attached struct {
 	Reused bool
 	Age    time.Duration
 }
+
+// Client is a client of MCP in whose name a session is opened, so that the server sees it in place of toolx.
+type Client struct {
+	Protocol     string          // the revision that it requests
+	Initialize   json.RawMessage // the params of its initialize; nil for a client of 2026-07-28
+	Info         mcp.Implementation
+	Capabilities mcp.ClientCapabilities
+	// Answer lets a client of the older era answer what a server of 2026-07-28 asks for.
+	Answer func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Modern reports whether it speaks revision 2026-07-28 or later.
+func (c *Client) Modern() bool { return mcp.IsModernProtocol(c.Protocol) }

@@ -24,6 +24,7 @@ type Message struct {
 	NullError bool
 	// Foreign reports that there are members that JSON-RPC does not define.
 	Foreign bool
+	id      [2]int // where ID begins and ends in Raw
 	// Quoted reports that the message shares its line with text. The text may be a log that quotes any text,
 	// so such a message is trusted less.
 	Quoted bool
@@ -53,12 +54,12 @@ func Parse(raw []byte) (m Message, ok bool) {
 // Read reads the members of an object that is known to be JSON.
 func Read(raw []byte) (m Message) {
 	m.Raw = raw
-	for member := range rawjson.Each(raw) {
+	for at, member := range rawjson.EachAt(raw) {
 		switch member.Name {
 		case "jsonrpc":
 			m.Version = member.Value
 		case "id":
-			m.ID = member.Value
+			m.ID, m.id = member.Value, [2]int{at.Value, at.Value + len(member.Value)}
 		case "method":
 			if rawjson.IsString(member.Value) { // else the message has none
 				m.Method = rawjson.Unquote(member.Value)
@@ -97,6 +98,15 @@ func (m Message) Kind() Kind {
 		return KindReply // without an id, where JSON-RPC asks for null at least
 	}
 	return KindNone
+}
+
+// AroundID returns what to write before and after another id, which takes the place of the message's own. It copies
+// nothing, unless the message has no id.
+func (m Message) AroundID() (before, after []byte) {
+	if m.id[1] == 0 {
+		return []byte(`{"id":`), append([]byte(","), m.Raw[1:]...)
+	}
+	return m.Raw[:m.id[0]], m.Raw[m.id[1]:]
 }
 
 // Versioned reports whether the message carries "jsonrpc": "2.0".

@@ -1,0 +1,194 @@
+package servers
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers/bridge"
+	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/serverstest"
+)
+
+// bridged is a client with a Bridge before a server.
+type bridged struct {
+	t      *testing.T
+	events *serverstest.Events
+	in     io.WriteCloser
+	lines  *bufio.Reader
+	ended  chan struct{} // closed when Bridge has returned err
+	err    error
+}
+
+// newBridged starts a Bridge; change may change its options.
+func newBridged(t *testing.T, url string, change func(*Options, *bridge.Options)) *bridged {
+	t.Helper()
+	in, inW := io.Pipe()
+	out, outW := io.Pipe()
+	b := &bridged{t: t, events: &serverstest.Events{}, in: inW, lines: bufio.NewReader(out), ended: make(chan struct{})}
+	bus := &exec.Bus{}
+	bus.Subscribe(b.events.Take)
+	pool := Options{
+		Options:  protocol.Options{Bus: bus, StartTimeout: plenty, Version: "1"},
+		Attempts: 3, BaseDelay: time.Millisecond,
+	}
+	options := bridge.Options{In: in, Out: outW}
+	server := &config.Server{Name: "site", URL: url}
+	if change != nil {
+		change(&pool, &options)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(b.ended)
+		b.err = Bridge(ctx, server, pool, options)
+	}()
+	t.Cleanup(func() {
+		inW.Close()
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		<-b.ended
+		cancel()
+		out.Close()
+	})
+	return b
+}
+
+// send sends a line.
+func (b *bridged) send(line string) {
+	b.t.Helper()
+	if _, err := io.WriteString(b.in, line+"\n"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// receive returns the next line.
+func (b *bridged) receive() string {
+	b.t.Helper()
+	line, err := b.lines.ReadString('\n')
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// want wants the next line to be this one.
+func (b *bridged) want(line string) {
+	b.t.Helper()
+	if got := b.receive(); got != line {
+		b.t.Errorf("the client receives %s\nwant %s", got, line)
+	}
+}
+
+// wantParts wants the next line to have all these parts, and returns it.
+func (b *bridged) wantParts(parts ...string) string {
+	b.t.Helper()
+	got := b.receive()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			b.t.Errorf("the client receives %s\nwhich lacks %s", got, part)
+		}
+	}
+	return got
+}
+
+// olderClient is the beginning of a client of the older era, with its capabilities.
+func (b *bridged) olderClient(capabilities string) {
+	b.t.Helper()
+	b.send(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":` + capabilities + `,"clientInfo":{"name":"older","version":"1"}}}`)
+	b.wantParts(`"id":"first"`, `"protocolVersion":`, `"capabilities":{"tools":{}`, `"name":"site"`)
+	b.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// newerMeta is the _meta of a request of 2026-07-28.
+func newerMeta(capabilities string) string {
+	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"newer","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
+}
+
+const call = `"method":"tools/call","params":{"name":"echo","arguments":{"n":1.50}`
+
+// TestBridge proves that a client of either era uses a server of either era, and that what agrees passes unchanged.
+func TestBridge(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		t.Run(fmt.Sprintf("an older client, modern server %t", modern), func(t *testing.T) {
+			site := newSite(t, func(s *site) { s.modern = modern })
+			b := newBridged(t, site.URL+"/mcp", nil)
+			b.olderClient(`{"experimental":{"x":{}}}`)
+			b.send(`{"jsonrpc":"2.0","id":7,` + call + `}}`)
+			b.want(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"hi"}]}}`)
+			b.send(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+			if modern {
+				b.want(`{"jsonrpc":"2.0","id":8,"result":{}}`)
+			} else {
+				b.wantParts(`"id":8`, `-32601`) // what this server says to it
+			}
+			sent := site.seen("tools/call")[0]
+			if !strings.Contains(sent.Text, `"arguments":{"n":1.50}`) || sent.Header.Get("Mcp-Method") != "tools/call" == modern {
+				t.Errorf("the call arrives as %s with %v", sent.Text, sent.Header)
+			}
+			if !modern && !strings.Contains(site.seen("initialize")[0].Text, `"experimental":{"x":{}}},"clientInfo":{"name":"older"`) {
+				t.Errorf("the client is introduced as %s", site.seen("initialize")[0].Text)
+			}
+			if modern && !strings.Contains(sent.Text, `{"name":"older","version":"1"}`) {
+				t.Errorf("the client is introduced as %s", sent.Text)
+			}
+			if len(site.seen("tools/list")) > 0 || modern && len(site.seen("initialize")) != 1 {
+				t.Errorf("the server got requests that the client did not send")
+			}
+		})
+		t.Run(fmt.Sprintf("a newer client, modern server %t", modern), func(t *testing.T) {
+			site := newSite(t, func(s *site) { s.modern = modern })
+			b := newBridged(t, site.URL+"/mcp", nil)
+			b.send(`{"jsonrpc":"2.0","id":0,"method":"server/discover","params":{` + newerMeta("{}") + `}}`)
+			b.wantParts(`"id":0`, `"supportedVersions":["2026-07-28"]`, `"capabilities":{"tools":{}}`, `"name":"site"`)
+			b.send(`{"jsonrpc":"2.0","id":7,` + call + `,` + newerMeta("{}") + `}}`)
+			b.wantParts(`"id":7`, `"text":"hi"`)
+			sent := site.seen("tools/call")[0].Text
+			if got := strings.Contains(sent, "clientCapabilities"); got != modern {
+				t.Errorf("the call arrives as %s", sent)
+			}
+		})
+	}
+}
+
+// TestBridgeEnds proves that the end of the client ends the session, and all within a second.
+func TestBridgeEnds(t *testing.T) {
+	hanging := make(chan struct{})
+	site := newSite(t, func(s *site) {
+		s.call = func(_ http.ResponseWriter, r *http.Request, _ siteMessage) {
+			close(hanging)
+			<-r.Context().Done()
+		}
+	})
+	b := newBridged(t, site.URL+"/mcp", nil)
+	b.olderClient("{}")
+	b.send(`{"jsonrpc":"2.0","id":7,` + call + `}}`)
+	<-hanging
+	b.in.Close()
+	<-b.ended
+	if b.err != nil || len(site.seen("DELETE")) != 1 {
+		t.Errorf("%v, and the session was ended %d times", b.err, len(site.seen("DELETE")))
+	}
+}
+
+// TestBridgeAnswersWhatIsWrong proves that lines that are no requests are answered, or left alone.
+func TestBridgeAnswersWhatIsWrong(t *testing.T) {
+	b := newBridged(t, newSite(t, nil).URL+"/mcp", nil)
+	b.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	b.want(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	b.send("")
+	b.send("hello")
+	b.wantParts(`"id":null`, `-32700`)
+	b.send(`{"jsonrpc":"2.0","id":[2]}`)
+	b.send(`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`)
+	b.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+	b.olderClient("{}")
+}
