@@ -3,15 +3,18 @@ package servers
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers/bridge"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/serverstest"
@@ -191,4 +194,114 @@ func TestBridgeAnswersWhatIsWrong(t *testing.T) {
 	b.send(`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`)
 	b.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 	b.olderClient("{}")
+}
+
+// missingLogin is the error of a server that requires a login.
+type missingLogin struct{}
+
+func (missingLogin) Error() string    { return "it requires a login" }
+func (missingLogin) Kind() fault.Kind { return fault.KindAuth }
+func (missingLogin) Hint() string     { return "toolx auth login site" }
+func (missingLogin) NeedsLogin() bool { return true }
+
+// loginGate lets requests through once the user has logged in.
+type loginGate struct {
+	base http.RoundTripper
+	open *atomic.Bool
+}
+
+func (g loginGate) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !g.open.Load() {
+		return nil, missingLogin{}
+	}
+	return g.base.RoundTrip(r)
+}
+
+// TestBridgeLogin proves what a client gets whose server requires a login: a greeting, the address of the login page,
+// errors with the command to run, and the server itself after the login, without a restart.
+func TestBridgeLogin(t *testing.T) {
+	const address = "https://login.example/authorize"
+	for _, outcome := range []string{"no browser", "refused"} {
+		t.Run(outcome, func(t *testing.T) {
+			var open atomic.Bool
+			logins, end := 0, make(chan struct{})
+			site := newSite(t, nil)
+			b := newBridged(t, site.URL+"/mcp", func(pool *Options, o *bridge.Options) {
+				pool.HTTP.Authorize = func(_ *config.Server, base http.RoundTripper) http.RoundTripper {
+					return loginGate{base, &open}
+				}
+				o.Login = func(ctx context.Context, show func(string, bool)) error {
+					logins++
+					if outcome == "refused" {
+						show(address, true)
+						return errors.New("access_denied")
+					}
+					show(address, false)
+					select {
+					case <-end:
+						open.Store(true)
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+			})
+			b.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+				`"capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"c","version":"1"}}}`)
+			b.wantParts(`"id":1,"result"`, `"protocolVersion":"2025-11-25"`, "toolx auth login site")
+			b.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			if outcome == "no browser" {
+				b.wantParts(`"method":"elicitation/create"`, `"mode":"url"`, address)
+				b.send(`{"jsonrpc":"2.0","id":0,"result":{"action":"accept"}}`)
+			}
+			for id := range 2 {
+				b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id+2))
+				if outcome == "refused" {
+					b.wantParts(`-32603`, "access_denied", "toolx auth login site", `"kind":"auth"`)
+				} else {
+					b.wantParts(`-32042`, `"url":"`+address, "toolx auth login site")
+				}
+			}
+			if outcome == "no browser" {
+				close(end)
+				b.wantParts(`"method":"notifications/elicitation/complete"`)
+				b.wantParts(`notifications/tools/list_changed`)
+				b.wantParts(`notifications/resources/list_changed`)
+				b.wantParts(`notifications/prompts/list_changed`)
+			}
+			open.Store(true) // another process has logged in
+			b.send(`{"jsonrpc":"2.0","id":9,` + call + `}}`)
+			b.wantParts(`"id":9,"result"`)
+			if logins != 1 {
+				t.Errorf("%d logins", logins)
+			}
+		})
+	}
+}
+
+// TestBridgeReconnects proves that what may be repeated is repeated when the connection is lost, and that the rest is
+// an error.
+func TestBridgeReconnects(t *testing.T) {
+	for _, repeatable := range []bool{true, false} {
+		var lost atomic.Bool
+		site := newSite(t, func(s *site) {
+			s.annotations = fmt.Sprintf(`{"readOnlyHint":%t}`, repeatable)
+			s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+				if !lost.Swap(true) {
+					panic(http.ErrAbortHandler)
+				}
+				respond(w, m, `{"content":[]}`)
+			}
+		})
+		b := newBridged(t, site.URL+"/mcp", nil)
+		b.olderClient("{}")
+		b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		b.wantParts(`"says <it>"`)
+		b.send(`{"jsonrpc":"2.0","id":2,` + call + `}}`)
+		if repeatable {
+			b.wantParts(`"id":2,"result"`)
+		} else {
+			b.wantParts(`"id":2,"error"`, "outcome is unknown")
+		}
+	}
 }
