@@ -40,6 +40,7 @@ type exportOptions struct {
 	write   bool
 	project bool
 	replace bool
+	bridge  bool
 }
 
 func newServersExportCommand(f *factory.Factory, run cli.RunFunc[exportOptions]) *cobra.Command {
@@ -65,6 +66,7 @@ that cannot be changed.`,
 	cmd.Flags().BoolVar(&o.write, "write", false, "write the entry to the client's file, and keep a backup next to it")
 	cmd.Flags().BoolVar(&o.project, "project", false, "write the file of this folder instead of your own")
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the client's entry with this name")
+	cmd.Flags().BoolVar(&o.bridge, "bridge", false, "write a command that reaches a remote server over stdio")
 	clients := cobra.FixedCompletions(cli.ClientIDs(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("to", clients)
 	return cmd
@@ -95,6 +97,11 @@ func runServersExport(ctx context.Context, o exportOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.bridge {
+		if server, err = bridged(server); err != nil {
+			return err
+		}
+	}
 	client := config.ClientNamed(o.to)
 	entry, lost, err := server.Export(client, os.LookupEnv)
 	if err != nil {
@@ -118,6 +125,21 @@ func runServersExport(ctx context.Context, o exportOptions) error {
 		return err
 	}
 	return Editor{o.Tools}.writeEntry(ctx, file, change, o.replace)
+}
+
+// bridged returns an entry that runs toolx proxy before a remote server, for clients that support only stdio. Headers
+// and secrets remain in the config.
+func bridged(server *config.Server) (*config.Server, error) {
+	if server.URL == "" {
+		return nil, fault.Usage("server '"+server.Name+"' is a local program and needs no bridge", "leave out --bridge")
+	}
+	command := []string{"toolx", "proxy"}
+	if client, _ := config.ClientOf(server.Name); client == nil && server.File() != "" {
+		command = append(command, "--config", server.File())
+	}
+	entry := config.AdHoc(append(command, server.Name), "", nil)
+	entry.Name = server.Name
+	return entry, nil
 }
 
 // clientFile returns the file for an entry: the first existing file of the user's own, or of the folder's.
