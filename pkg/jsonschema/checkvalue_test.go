@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +16,30 @@ func TestCheckValueTakesAnyKindOfValue(t *testing.T) {
 		problems, err := schema.CheckValue(t.Context(), json.RawMessage(value))
 		if err != nil || len(problems) != want {
 			t.Errorf("%s: %v, %v; want %d problems", value, problems, err, want)
+		}
+	}
+}
+
+// Members that a closed schema does not have are problems of a value, although arguments may have them (VAL-2).
+func TestCheckValueOfClosedSchemas(t *testing.T) {
+	const closed = `{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}`
+	for schema, want := range map[string]string{
+		closed:                                "'b' is not allowed",
+		`{"properties":{"x":` + closed + `}}`: "'x.b' is not allowed",
+		`{"anyOf":[` + closed + `,{"type":"string"}]}`:            "'b' is not allowed",
+		`{"properties":{"a":true},"unevaluatedProperties":false}`: "'b' is not allowed",
+	} {
+		compiled, err := Parse(json.RawMessage(schema)).Compile(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := `{"a":1,"b":2}`
+		if strings.HasPrefix(want, "'x.") {
+			value = `{"x":` + value + `}`
+		}
+		problems, err := compiled.CheckValue(t.Context(), json.RawMessage(value))
+		if err != nil || len(problems) != 1 || problems[0].String() != want {
+			t.Errorf("%s: %v, %v; want %q", schema, problems, err, want)
 		}
 	}
 }

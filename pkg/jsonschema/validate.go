@@ -285,6 +285,11 @@ func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem
 	}
 	report := newReport(s.document, value, whole.part(maxSteps))
 	report.addAll(failure)
+	for _, member := range report.unknown { // only arguments may have more members than their schema
+		report.problems = append(report.problems, Problem{
+			Path: member.Path, Reason: ReasonForbidden, Expected: "is not allowed",
+		})
+	}
 	return report.sorted(), whole.ended()
 }
 
