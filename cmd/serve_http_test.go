@@ -337,11 +337,12 @@ tools:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := officialClient(t, folder, "toolx", "serve", config)
+	const calls = `[{"tool":"echo","arguments":{"message":"hi"}},{"tool":"fail","arguments":{"message":"no"}}]`
+	want := officialClient(t, folder, calls, "toolx", "serve", config)
 	if strings.Count(want, "\n") != 3 || !strings.Contains(want, `"said":"hi"`) || !strings.Contains(want, "it broke") {
 		t.Fatalf("on standard streams it prints %s", want)
 	}
-	if got := officialClient(t, folder, serveSite(t, config, nil).url); got != want {
+	if got := officialClient(t, folder, calls, serveSite(t, config, nil).url); got != want {
 		t.Errorf("it prints %s\nwant %s", got, want)
 	}
 }

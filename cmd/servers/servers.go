@@ -45,6 +45,7 @@ and no server responded.`,
 		cmd.AddCommand(newServersEditCommand(f, runServersEdit, edit))
 	}
 	cmd.AddCommand(newServersExportCommand(f, runServersExport))
+	cmd.AddCommand(newServersWrapCommand(f, runServersWrap), newServersUnwrapCommand(f, runServersWrap))
 	return cmd
 }
 

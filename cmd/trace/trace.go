@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fault.Usage("cannot read "+o.file+": "+fault.Reason(err), "a command with --record FILE writes one")
 	}
-	defer closeFile()
+	defer func() { _ = closeFile() }() // it was only read
 
 	var rows []*row
 	var failed error

@@ -1,0 +1,237 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/state"
+)
+
+// wrapOptions say whose entry to change.
+type wrapOptions struct {
+	Out     *streams.Streams
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
+	name   string
+	record string
+	undo   bool
+}
+
+func newServersWrapCommand(f *factory.Factory, run cli.RunFunc[wrapOptions]) *cobra.Command {
+	o := wrapOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
+	cmd := &cobra.Command{
+		Use:   "wrap CLIENT:SERVER",
+		Short: "Record what another client and its server send",
+		Long: `Change the entry of another client so that it starts the server behind toolx proxy, which
+records all messages for toolx trace. toolx servers unwrap restores the file. Restart the
+client, or its server, after both.
+
+` + editExits,
+		Example: `  toolx servers wrap cursor:files
+  toolx servers wrap claude-desktop:files --to /tmp/files.jsonl`,
+		Args:              oneNamed(&o.name),
+		RunE:              cli.Run(&o, run),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
+	}
+	cmd.Flags().StringVar(&o.record, "to", "", "record to `FILE` (default: one in the state folder)")
+	return cmd
+}
+
+func newServersUnwrapCommand(f *factory.Factory, run cli.RunFunc[wrapOptions]) *cobra.Command {
+	o := wrapOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent, undo: true}
+	return &cobra.Command{
+		Use:   "unwrap CLIENT:SERVER",
+		Short: "Undo toolx servers wrap",
+		Long: `Restore the file of another client as it was before toolx servers wrap. If it has changed
+since, only the command of the entry is restored.
+
+` + editExits,
+		Example:           "  toolx servers unwrap cursor:files",
+		Args:              oneNamed(&o.name),
+		RunE:              cli.Run(&o, run),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
+	}
+}
+
+// wrapped is the text of a file before its server was wrapped, and the digest of the text after that.
+type wrapped struct {
+	File   string `json:"file"`
+	Before []byte `json:"before"`
+	After  []byte `json:"after_sha256"`
+}
+
+// runServersWrap changes the command of a client's entry, or restores it.
+func runServersWrap(ctx context.Context, o wrapOptions) error {
+	server, places, err := o.find()
+	if err != nil {
+		return err
+	}
+	command, err := o.command(server)
+	if err != nil {
+		return err
+	}
+	file := places[0]
+	digest := sha256.Sum256([]byte(file.Path + "\x00" + server.Name))
+	kept := stores.State(fmt.Sprintf("wrapped/%x.json", digest[:8]))
+	editor, target := Editor{o.Tools}, config.File{
+		Name: file.Path, Path: file.Path, Project: file.Scope == config.ScopeProject,
+	}
+	if o.undo {
+		if done, err := editor.restore(ctx, target, kept); done || err != nil {
+			return err
+		}
+	}
+	err = editor.edit(ctx, target, func(data []byte) ([]config.Change, error) {
+		var changes []config.Change
+		var err error
+		for _, place := range places {
+			if changes, err = server.Started(place, data, command); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, exit.Usage(err)
+		}
+		if o.undo {
+			return changes, nil
+		}
+		after, err := config.Edit(file.Path, data, changes...)
+		if err != nil {
+			return nil, exit.Usage(err)
+		}
+		return changes, keep(kept, wrapped{file.Path, data, sum(after)})
+	})
+	if err != nil {
+		return err
+	}
+	if o.undo {
+		o.Out.Say("%s: only the command was restored, since %s has changed",
+			render.Safe(o.name), render.Safe(file.Path))
+		return nil
+	}
+	o.Out.Say("%s records to %s; restart it in the client", render.Safe(o.name), render.Safe(command[3]))
+	o.Out.Say("toolx trace %s shows that; toolx servers unwrap %s restores %s",
+		render.Safe(exec.ShellLine(command[3])), render.Safe(exec.ShellLine(o.name)), render.Safe(file.Path))
+	return nil
+}
+
+// find returns the server, and the client's file that has it: more than once if it has several places for servers.
+func (o *wrapOptions) find() (*config.Server, []config.ClientFile, error) {
+	client, _ := config.ClientOf(o.name)
+	if client == nil {
+		return nil, nil, fault.Usage(o.name+" is not a server of another client",
+			"toolx servers lists them, as CLIENT:SERVER; toolx commands record with --record FILE")
+	}
+	loaded, err := o.Consent.LoadConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := cli.ServerNamed(loaded.Servers, o.name, "toolx servers "+client.ID+" lists them")
+	if err != nil {
+		return nil, nil, err
+	}
+	places := slices.DeleteFunc(client.Files(config.Options{}), func(f config.ClientFile) bool {
+		return f.Path != server.File()
+	})
+	switch {
+	case server.URL != "":
+		return nil, nil, fault.Usage(o.name+" is reached over HTTP, and is not started by a command",
+			exec.PasteLine("toolx", "proxy", "--record", "calls.jsonl", o.name)+" is a command that records it")
+	case len(places) == 0:
+		return nil, nil, fault.Usage("toolx cannot change "+server.File(), "change it by hand")
+	}
+	return server, places, nil
+}
+
+// command returns what the entry is to start.
+func (o *wrapOptions) command(server *config.Server) ([]string, error) {
+	started := append([]string{server.Command}, server.Args...)
+	at := slices.Index(started, "--")
+	isWrapped := at == 4 && started[1] == "proxy" && started[2] == "--record"
+	switch {
+	case o.undo && !isWrapped:
+		return nil, fault.Usage(o.name+" is not wrapped", "toolx servers show "+exec.ShellLine(o.name))
+	case o.undo:
+		return started[at+1:], nil
+	case isWrapped:
+		return nil, fault.Usage(o.name+" is wrapped already", "toolx servers unwrap "+exec.ShellLine(o.name))
+	}
+	record := o.record
+	if record == "" {
+		record = stores.State(filepath.Join("recordings", render.FileName(o.name)+".jsonl"))
+	}
+	record, err := filepath.Abs(record)
+	if err != nil {
+		return nil, err
+	}
+	toolx, err := os.Executable() // clients have other search paths
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{toolx, "proxy", "--record", record, "--"}, started...), nil
+}
+
+// keep saves what unwrap restores.
+func keep(path string, what wrapped) error {
+	text, err := json.Marshal(what)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = state.Replace(path, text)
+	}
+	if err != nil {
+		return fault.Usage("cannot save a backup: "+fault.Reason(err), "make "+filepath.Dir(path)+" writable")
+	}
+	return nil
+}
+
+// restore puts the bytes back that the file had, and reports whether it did: not if anything else has changed it.
+func (e Editor) restore(ctx context.Context, file config.File, kept string) (done bool, err error) {
+	var was wrapped
+	const most = 2 * maxEdited // in base64
+	text, err := state.Read(kept, most)
+	if err != nil || json.Unmarshal(text, &was) != nil || was.File != file.Path {
+		return false, nil
+	}
+	now, err := state.Read(file.Path, maxEdited)
+	if err != nil || !bytes.Equal(was.After, sum(now)) {
+		return false, nil
+	}
+	trusted := e.IsTrusted(file)
+	if err := state.Rewrite(file.Path, was.Before, newFileMode(file)); err != nil {
+		return false, fault.Usage("cannot write "+file.Path+": "+fault.Reason(err), "use a writable file")
+	}
+	_ = os.Remove(kept) // the next wrap replaces it
+	e.Tools.Out.Say("restored %s", render.Safe(file.Path))
+	if !trusted {
+		return true, nil
+	}
+	return true, e.KeepTrust(ctx, file)
+}
+
+func sum(text []byte) []byte {
+	digest := sha256.Sum256(text)
+	return digest[:]
+}

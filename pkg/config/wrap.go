@@ -1,0 +1,71 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// Started returns the changes that let an entry of a client's file start another command, and nothing else. data is the
+// text of the file. The error is an *EditError if the entry has an unusual form.
+func (s *Server) Started(file ClientFile, data []byte, command []string) ([]Change, error) {
+	commandKey, argsKey := file.Client.key("command"), file.Client.key("args")
+	path, entry := file.entry(data, s.Plain())
+	value := rawjson.Get(entry, commandKey)
+	if isText := rawjson.IsString(value); value == nil || isText == (argsKey == "") {
+		return nil, &EditError{Origin: s.Origin, Reason: unusualForm}
+	}
+	change := func(key string, value any) Change {
+		text, _ := rawjson.Marshal(value) // texts always marshal
+		return Change{Path: append(slices.Clone(path), key), Value: text}
+	}
+	var changes []Change
+	switch had := rawjson.Get(entry, argsKey) != nil; {
+	case argsKey == "":
+		changes = append(changes, change(commandKey, command))
+	case len(command) > 1:
+		changes = append(changes, change(commandKey, command[0]), change(argsKey, command[1:]))
+	case had:
+		changes = append(changes, change(commandKey, command[0]), Change{Path: append(slices.Clone(path), argsKey)})
+	default:
+		changes = append(changes, change(commandKey, command[0]))
+	}
+	if filepath.Ext(file.Path) != ".toml" {
+		return changes, nil
+	}
+	// Tables of TOML can only be replaced as a whole.
+	members, _ := rawjson.Members(entry)
+	for _, c := range changes {
+		member := rawjson.NewMember(c.Path[len(c.Path)-1], c.Value)
+		at := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Name == member.Name })
+		switch {
+		case c.Value == nil:
+			members = slices.Delete(members, at, at+1)
+		case at < 0:
+			members = append(members, member)
+		default:
+			members[at] = member
+		}
+	}
+	return []Change{{Path: path, Value: rawjson.Object(members)}}, nil
+}
+
+// entry returns the path of a server's entry in the text of a file, and its value as JSON; nil if it is not there.
+func (f ClientFile) entry(data []byte, server string) (path []string, value []byte) {
+	text, _ := decodeText(f.Path, data)
+	root, _ := parse(f.Path, text)
+	if root == nil {
+		return nil, nil
+	}
+	for _, keys := range f.keys {
+		path = append(slices.Clone([]string(keys)), server)
+		if at := slices.Index(path, anyFolder); at >= 0 {
+			path[at] = filepath.ToSlash(f.Folder)
+		}
+		if inner, _, rest := root.nearest(path); len(rest) == 1 && inner.indexOf(rest[0]) >= 0 {
+			return path, inner.members[inner.indexOf(rest[0])].value.json()
+		}
+	}
+	return nil, nil
+}
