@@ -29,7 +29,6 @@ import (
 	"toolx/pkg/recording"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/state"
 	"toolx/pkg/words"
 )
 
@@ -78,7 +77,7 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
-	if recorded, err := recordingNamed(v.options.servers); recorded != nil || err != nil {
+	if recorded, err := v.recordingNamed(v.options.servers); recorded != nil || err != nil {
 		v.recorded = recorded
 		return err
 	}
@@ -113,18 +112,14 @@ func (v *visit) chooseServers() error {
 }
 
 // recordingNamed reads the recording that the only argument names, as a file of JSON lines; nil if it does not.
-func recordingNamed(names []string) (*doctor.Recorded, error) {
+func (v *visit) recordingNamed(names []string) (*doctor.Recorded, error) {
 	if len(names) != 1 || !strings.HasSuffix(names[0], ".jsonl") && !strings.HasSuffix(names[0], ".ndjson") {
 		return nil, nil
 	}
-	file, err := state.Open(names[0], os.O_RDONLY)
+	recorded := new(doctor.Recorded)
+	err := recording.ReadFile(names[0], recorded.Take, func(why string) { v.tools.Out.Log.Warn(why) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	recorded := new(doctor.Recorded)
-	if err == nil {
-		err = recording.Read(file, recorded.Take, func(int, error) {})
-		_ = file.Close() // it was only read
 	}
 	if err != nil {
 		return nil, correct.NewForgotten(names[0], names[0]+": "+fault.Reason(err),

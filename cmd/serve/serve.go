@@ -23,7 +23,6 @@ import (
 	"toolx/pkg/recording"
 	"toolx/pkg/serve"
 	"toolx/pkg/servers/wire"
-	"toolx/pkg/state"
 )
 
 // Options say what to serve, and where.
@@ -161,14 +160,8 @@ func (o *Options) runReplay(ctx context.Context) error {
 		return fault.Usage("cannot combine --replay and a config", "toolx serve --replay FILE")
 	}
 	replay := new(recording.Replay)
-	file, err := state.Open(o.replay, os.O_RDONLY)
-	if err == nil {
-		err = recording.Read(file, replay.Take, func(line int, why error) {
-			o.Out.Log.Warn(fmt.Sprintf("%s, line %d is left out: %v", o.replay, line, why))
-		})
-		_ = file.Close() // it was only read
-	}
-	if err != nil {
+	warn := func(text string) { o.Out.Log.Warn(text) }
+	if err := recording.ReadFile(o.replay, replay.Take, warn); err != nil {
 		return fault.Usage("--replay "+o.replay+": "+fault.Reason(err),
 			"a command with --record FILE writes a recording")
 	}
@@ -178,7 +171,7 @@ func (o *Options) runReplay(ctx context.Context) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- replay.Serve(o.Out.Console.In, o.Out.Console.Out, func(text string) { o.Out.Log.Warn(text) })
+		ended <- replay.Serve(o.Out.Console.In, o.Out.Console.Out, warn)
 	}()
 	select {
 	case err := <-ended:

@@ -96,9 +96,7 @@ func Run(ctx context.Context, o Options) error {
 		read.add = func(*row) {}
 		read.done = func(r *row) { failed = errors.Join(failed, o.print(r)) }
 	}
-	skipped := func(line int, why error) {
-		o.Out.Log.Warn(fmt.Sprintf("%s, line %d is left out: %v", o.file, line, why))
-	}
+	skipped := recording.Skipped(o.file, func(why string) { o.Out.Log.Warn(why) })
 	archive := new(archive)
 	err = recording.Read(in, func(event wire.Event) {
 		read.take(event)

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/state"
 )
 
 // maxLine is how many bytes a line may have. A message of the largest size that toolx accepts by default fits with all
@@ -51,6 +53,21 @@ func Read(in io.Reader, take func(wire.Event), skipped func(line int, why error)
 			return err
 		}
 	}
+}
+
+// ReadFile is Read for a file, which it names in its reasons for lines that are left out.
+func ReadFile(path string, take func(wire.Event), skipped func(why string)) error {
+	file, err := state.Open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return Read(file, take, Skipped(path, skipped))
+}
+
+// Skipped returns a function for Read that says which line of a file is left out, and why.
+func Skipped(path string, say func(why string)) func(line int, why error) {
+	return func(line int, why error) { say(fmt.Sprintf("%s, line %d is left out: %v", path, line, why)) }
 }
 
 // readLine returns the next line, at most maxLine bytes of it.
