@@ -53,11 +53,11 @@ func newBridged(t *testing.T, url string, change func(*Options, *bridge.Options)
 		b.err = Bridge(ctx, server, pool, options)
 	}()
 	t.Cleanup(func() {
-		inW.Close()
+		_ = inW.Close()
 		go func() { _, _ = io.Copy(io.Discard, out) }()
 		<-b.ended
 		cancel()
-		out.Close()
+		_ = out.Close()
 	})
 	return b
 }

@@ -280,7 +280,8 @@ func (b *bridge) introduce(m wire.Message) {
 	known, before := b.known != nil, b.backend
 	b.mu.Unlock()
 	client := &wire.Client{Protocol: mcp.LATEST_LEGACY_PROTOCOL_VERSION, Answer: b.answerFor}
-	about, version := m.Params, ""
+	about := m.Params
+	var version string
 	meta := rawjson.Get(m.Params, "_meta")
 	switch {
 	case m.Method == string(mcp.MethodInitialize):

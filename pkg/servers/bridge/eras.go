@@ -86,6 +86,7 @@ func (b *bridge) exchangeOlder(c *call, session *protocol.Session) (wire.Message
 
 // askingBack sends a request, and lets the client answer what the server asks for meanwhile.
 func askingBack(
+	//nolint:revive // it has the form of a method of Session, as a sender
 	s *protocol.Session, ctx context.Context, method string, params json.RawMessage,
 ) (m wire.Message, err error) {
 	answer, err := s.Request(ctx, method, params, nil)

@@ -33,10 +33,10 @@ type Guard struct {
 	told   map[string]bool  // the warnings about lists
 }
 
-// NewGuard returns the Guard of a server's entry, for a client whose messages have at most max bytes. answer writes a
+// NewGuard returns the Guard of a server's entry, for a client whose messages have at most limit bytes. answer writes a
 // message to the client, and warn says why.
-func NewGuard(server *config.Server, max int64, answer func(message []byte), warn func(text string)) *Guard {
-	return &Guard{server: server, max: max, answer: answer, tell: warn}
+func NewGuard(server *config.Server, limit int64, answer func(message []byte), warn func(text string)) *Guard {
+	return &Guard{server: server, max: limit, answer: answer, tell: warn}
 }
 
 // maxListed is how many of a server's tools a Guard remembers.
