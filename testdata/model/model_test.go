@@ -198,7 +198,7 @@ func newZWave(t *testing.T) zwave {
 servers:
   zwave:
     command: toolx
-    args: [proxy, --trace-file, %q, --, toolx, serve, %q]
+    args: [proxy, --record, %q, --, toolx, serve, %q]
 `, z.record, example)
 	if err := os.WriteFile(filepath.Join(folder, "toolx.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -210,6 +210,9 @@ servers:
 // toolx wrote to stderr.
 func (z zwave) toolx(t *testing.T, model modelServer, stdin string, args ...string) (stdout string, err error) {
 	t.Helper()
+	if err := os.Remove(z.record); err != nil && !errors.Is(err, fs.ErrNotExist) { // a proxy adds to it
+		t.Fatal(err)
+	}
 	toolx := exec.Command("toolx", args...)
 	toolx.Dir = z.folder
 	toolx.Stdin = strings.NewReader(stdin)
@@ -261,7 +264,7 @@ type message struct {
 }
 
 // wantCalls wants these calls, and no others, to have reached the Z-Wave server when it
-// last ran.
+// ran for the last command.
 func (z zwave) wantCalls(t *testing.T, want ...call) {
 	t.Helper()
 	var got []call
@@ -275,7 +278,7 @@ func (z zwave) wantCalls(t *testing.T, want ...call) {
 	}
 }
 
-// messages is the record of the Z-Wave server's last run; empty where it never ran.
+// messages is the record of the Z-Wave server in the last command; empty where that did not start it.
 func (z zwave) messages(t *testing.T) []message {
 	t.Helper()
 	record, err := os.ReadFile(z.record)
