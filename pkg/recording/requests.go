@@ -22,9 +22,6 @@ type Request struct {
 	Took     time.Duration
 }
 
-// Answered reports whether the request has what it needs: a notification needs nothing.
-func (r *Request) Answered() bool { return r.ID == nil || r.Response != nil }
-
 // Pairs matches responses with requests as the events of a recording pass. The zero value is ready.
 type Pairs struct {
 	open map[pairKey]*Request
