@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/state"
 	"toolx/pkg/words"
 )
 
@@ -84,11 +85,7 @@ func appendLine(name string, text []byte) error {
 	}
 	defer file.Close()
 	var line bytes.Buffer
-	last := []byte("\n")
-	if info, err := file.Stat(); err == nil && info.Size() > 0 {
-		_, _ = file.ReadAt(last, info.Size()-1) // a pipe has none
-	}
-	if last[0] != '\n' {
+	if state.IsCut(file) {
 		line.WriteByte('\n')
 	}
 	_ = rawjson.Escape(&line, rawjson.Compact(text)) // a Buffer takes everything
