@@ -2,6 +2,8 @@ package trace
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,8 +97,8 @@ func (a *archive) entry(r *recording.Request) harEntry {
 	}
 	message := func(headers map[string][]string, body []byte) harMessage {
 		list := []harHeader{}
-		for name, values := range headers {
-			list = append(list, harHeader{name, strings.Join(values, ", ")})
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			list = append(list, harHeader{name, strings.Join(headers[name], ", ")})
 		}
 		return harMessage{head.Proto, []struct{}{}, list, -1, len(body)}
 	}
@@ -123,7 +125,7 @@ func (a *archive) print(o *Options) error {
 	for _, r := range a.requests {
 		outcome, _ := outcome(r)
 		if r.Response == nil {
-			outcome = outcomeNoAnswer
+			outcome = outcomeNoResponse
 		}
 		if o.wants(&row{Method: r.Method, Outcome: outcome, TookMS: exec.Milliseconds(r.Took)}) {
 			entries = append(entries, a.entry(r))

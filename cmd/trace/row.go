@@ -51,10 +51,10 @@ const (
 
 // The outcomes of requests.
 const (
-	outcomeOK       = "ok"
-	outcomeError    = "error"
-	outcomeTool     = "tool error"
-	outcomeNoAnswer = "no answer"
+	outcomeOK         = "ok"
+	outcomeError      = "error"
+	outcomeTool       = "tool error"
+	outcomeNoResponse = "no response"
 )
 
 // reader makes rows of the events of a recording.
@@ -80,7 +80,7 @@ type lastText struct {
 // maxLast bounds the lines of each kind that are kept for an explanation.
 const maxLast = 200
 
-// take adds the row of an event, or completes the row of the request that it answers.
+// take adds the row of an event, or completes the row of the request whose response it is.
 func (r *reader) take(event wire.Event) {
 	made := &row{Time: event.When(), Server: event.From()}
 	switch e := event.(type) {
@@ -180,10 +180,10 @@ func (r *reader) answered(request *recording.Request) {
 	r.done(made)
 }
 
-// unanswered completes the rows of requests that have no response.
-func (r *reader) unanswered() {
+// end completes the rows of requests without a response.
+func (r *reader) end() {
 	for _, made := range r.waiting {
-		made.Outcome = outcomeNoAnswer
+		made.Outcome = outcomeNoResponse
 		r.done(made)
 	}
 }

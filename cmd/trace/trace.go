@@ -61,7 +61,7 @@ Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "keep reading as the file grows, until Ctrl-C")
 	cli.TextsVar(flags, &o.only, "only", "show only messages whose method matches `GLOB` (repeatable)")
-	flags.Var(cli.TimeFlag{Limit: &o.slow}, "slow", "show only requests that took `D` or longer, or have no answer")
+	flags.Var(cli.TimeFlag{Limit: &o.slow}, "slow", "show only requests that took `D` or longer, or have no response")
 	flags.BoolVar(&o.json, "json", false, "print each line as JSON")
 	flags.BoolVar(&o.har, "har", false, "print requests as an HTTP archive (HAR 1.2), which browsers can open")
 	cmd.MarkFlagsMutuallyExclusive("json", "har")
@@ -107,7 +107,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fault.Usage(o.file+": "+err.Error(), "toolx trace reads what --record has written")
 	}
-	read.unanswered()
+	read.end()
 	if err := errors.Join(failed, o.finish(rows, archive)); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (o *Options) time(at time.Time) string {
 
 // wants reports whether the flags select a row.
 func (o *Options) wants(r *row) bool {
-	if o.slow > 0 && r.Outcome != outcomeNoAnswer && r.TookMS < exec.Milliseconds(o.slow) {
+	if o.slow > 0 && r.Outcome != outcomeNoResponse && r.TookMS < exec.Milliseconds(o.slow) {
 		return false
 	}
 	if len(o.only) == 0 {
@@ -181,7 +181,7 @@ func (r *reader) summary() string {
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{r.failed, "failed"}, {len(r.waiting), "not answered"}} {
+	}{{r.failed, "failed"}, {len(r.waiting), "without response"}} {
 		if one.n > 0 {
 			said = append(said, fmt.Sprintf("%d %s", one.n, one.what))
 		}
