@@ -27,7 +27,10 @@ func summary(e *evidence.Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
 		Name: e.Server.Name, Status: "failed", DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools),
-		Node: e.Node, Called: chosenCalls(e), NotCalled: notCalled(e), URL: evidence.PlainURL(e.Server.URL),
+		Node: e.Node, Called: chosenCalls(e), URL: evidence.PlainURL(e.Server.URL),
+	}
+	if !e.Recorded { // what a recording has, others called
+		s.NotCalled = notCalled(e)
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
