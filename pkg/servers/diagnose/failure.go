@@ -38,6 +38,7 @@ const (
 	EndingMalformed    Ending = "sent an invalid response to" // it answered Waiting, but not as MCP says
 	EndingUnset        Ending = "has an unset variable"       // its config uses variables that are not set
 	EndingUnusable     Ending = "not started"                 // its config has an unusable value
+	EndingUnsupported  Ending = "cannot be proxied"           // it is no program
 
 	// These are for servers that are reached by HTTP.
 	EndingMisconfigured Ending = "is misconfigured"   // its config has an unusable value

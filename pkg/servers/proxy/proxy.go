@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,6 +64,12 @@ const maxForeign = 64 << 10
 func Run(server *config.Server, launch *config.Resolved, options Options) (code int, err error) {
 	if options.Secret != nil {
 		options.Secret(launch.Secrets...)
+	}
+	if launch.URL != "" {
+		return 0, &diagnose.Failure{
+			Server: server.Name, Ending: diagnose.EndingUnsupported, URL: launch.URL,
+			Reason: errors.New("the proxy stands before a program, and this server has a url"),
+		}
 	}
 	p := newProxy(server.Name, options)
 	p.protect(server)
