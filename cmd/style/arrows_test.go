@@ -19,7 +19,7 @@ func arrows(t *testing.T) map[string][]string {
 	table := map[string][]string{
 		".":             {"cmd", "pkg/console"},
 		"pkg/tui":       {"pkg/tui/feed", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/terminal", "pkg/tui/timeline", "pkg/render", "pkg/doctor", "pkg/doctor/check", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
-		"pkg/recording": {"pkg/servers/wire", "pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
+		"pkg/recording": {"pkg/servers/wire", "pkg/cause", "pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/render":    {"pkg/contract", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/console", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":    {"pkg/contract", "pkg/extension", "pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":      {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"toolx/pkg/cause"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/recording"
@@ -63,26 +62,17 @@ type reader struct {
 	done func(*row) // takes a request when its response has come, and every other row
 
 	pairs    recording.Pairs
-	waiting  []*row               // requests without a response, in order
-	output   map[string]*lastText // of servers
+	waiting  []*row // requests without a response, in order
+	causes   recording.Causes
 	requests int
 	failed   int
 	stdout   int
 	slowest  *row
 }
 
-// lastText is what a server wrote last, and how it was started, to explain its end.
-type lastText struct {
-	started        wire.ProcessStarted
-	stdout, stderr []string
-}
-
-// maxLast bounds the lines of each kind that are kept for an explanation.
-const maxLast = 200
-
 // take adds the row of an event, or completes the row of the request whose response it is.
 func (r *reader) take(event wire.Event) {
-	made := &row{Time: event.When(), Server: event.From()}
+	made, why := &row{Time: event.When(), Server: event.From()}, r.causes.Take(event)
 	switch e := event.(type) {
 	case wire.FrameSent, wire.FrameReceived:
 		r.message(event)
@@ -90,17 +80,16 @@ func (r *reader) take(event wire.Event) {
 	case wire.PollutedLine:
 		r.stdout++
 		made.Kind, made.Text = kindStdout, string(e.Text)
-		keep(&r.last(e.Server).stdout, string(e.Text))
 	case wire.StderrLine:
 		made.Kind, made.Text = kindStderr, e.Text
-		keep(&r.last(e.Server).stderr, e.Text)
 	case wire.ProcessStarted:
 		r.pairs.Take(e)
-		*r.last(e.Server) = lastText{started: e}
 		made.Kind, made.Text = kindStarted, exec.PasteLine(e.Command...)
 	case wire.ProcessExited:
 		made.Kind, made.Text = kindEnded, e.How
-		r.explain(made, e)
+		if why != nil {
+			made.Cause, made.Fixes = why.What, why.Fixes
+		}
 	case wire.HTTPExchange:
 		if e.Err == nil && e.Status < 400 {
 			return // its messages say more
@@ -114,23 +103,6 @@ func (r *reader) take(event wire.Event) {
 	}
 	r.add(made)
 	r.done(made)
-}
-
-// last returns what a server wrote last.
-func (r *reader) last(server string) *lastText {
-	if r.output == nil {
-		r.output = make(map[string]*lastText)
-	}
-	if r.output[server] == nil {
-		r.output[server] = new(lastText)
-	}
-	return r.output[server]
-}
-
-func keep(lines *[]string, line string) {
-	if *lines = append(*lines, line); len(*lines) > maxLast {
-		*lines = slices.Delete(*lines, 0, maxLast/2)
-	}
 }
 
 // message takes a message: a request or notification makes a row, a response completes one.
@@ -185,21 +157,6 @@ func (r *reader) end() {
 	for _, made := range r.waiting {
 		made.Outcome = outcomeNoResponse
 		r.done(made)
-	}
-}
-
-// explain adds why a server ended that was not asked to.
-func (r *reader) explain(made *row, e wire.ProcessExited) {
-	if e.Asked {
-		return
-	}
-	written := r.last(e.Server)
-	why := cause.Diagnose(cause.Output{
-		Stderr: written.stderr, Stdout: written.stdout, Ended: e.How, Done: e.How == "exit status 0",
-		Args: written.started.Command, Folder: written.started.Cwd,
-	})
-	if why != nil {
-		made.Cause, made.Fixes = why.What, why.Fixes
 	}
 }
 

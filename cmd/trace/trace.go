@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/recording"
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/state"
 	"toolx/pkg/words"
 )
 
@@ -83,11 +86,11 @@ func (o *Options) check() error {
 
 // Run prints the recording, and a summary on stderr.
 func Run(ctx context.Context, o Options) error {
-	in, closeFile, err := o.open(ctx)
+	in, err := o.open(ctx)
 	if err != nil {
 		return fault.Usage("cannot read "+o.file+": "+fault.Reason(err), "a command with --record FILE writes one")
 	}
-	defer func() { _ = closeFile() }() // it was only read
+	defer in.Close() // it was only read
 
 	var rows []*row
 	var failed error
@@ -116,6 +119,17 @@ func Run(ctx context.Context, o Options) error {
 		return &exec.InterruptedError{}
 	}
 	return nil
+}
+
+// open opens the recording; with --follow, its end is reached when ctx ends.
+func (o *Options) open(ctx context.Context) (io.ReadCloser, error) {
+	switch {
+	case o.file == "-":
+		return io.NopCloser(o.Out.Console.In), nil
+	case o.follow:
+		return recording.Follow(ctx, o.file, func() {})
+	}
+	return state.Open(o.file, os.O_RDONLY)
 }
 
 // finish prints what is printed at the end.

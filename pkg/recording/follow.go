@@ -1,4 +1,4 @@
-package trace
+package recording
 
 import (
 	"context"
@@ -10,27 +10,22 @@ import (
 	"toolx/pkg/state"
 )
 
-// open opens the recording; with --follow, its end is reached when ctx ends.
-func (o *Options) open(ctx context.Context) (in io.Reader, closeFile func() error, err error) {
-	if o.file == "-" {
-		return o.Out.Console.In, func() error { return nil }, nil
-	}
-	file, err := state.Open(o.file, os.O_RDONLY)
+// Follow opens a recording that may still be written: at its end, reading waits for more, also in the file that takes
+// its place when it is full. The end is reached when ctx ends. waits is called whenever reading begins to wait.
+func Follow(ctx context.Context, path string, waits func()) (io.ReadCloser, error) {
+	file, err := state.Open(path, os.O_RDONLY)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if !o.follow {
-		return file, file.Close, nil
-	}
-	f := &follower{ctx: ctx, path: o.file, file: file}
-	return f, func() error { return f.file.Close() }, nil
+	return &follower{ctx, path, file, waits}, nil
 }
 
 // follower reads a file that grows, and the one that takes its place when it is full.
 type follower struct {
-	ctx  context.Context
-	path string
-	file *os.File
+	ctx   context.Context
+	path  string
+	file  *os.File
+	waits func()
 }
 
 // followTime is how often a follower looks for more.
@@ -46,6 +41,7 @@ func (f *follower) Read(p []byte) (int, error) {
 		if f.replaced() {
 			continue
 		}
+		f.waits()
 		select {
 		case <-f.ctx.Done():
 			return 0, io.EOF
@@ -75,3 +71,6 @@ func (f *follower) replaced() bool {
 	f.file = file
 	return true
 }
+
+// Close closes the file that is read now.
+func (f *follower) Close() error { return f.file.Close() }

@@ -1,0 +1,66 @@
+package recording
+
+import (
+	"slices"
+	"strings"
+
+	"toolx/pkg/cause"
+	"toolx/pkg/servers/wire"
+	"toolx/pkg/words"
+)
+
+// Causes finds out why servers of a recording ended, as its events pass. The zero value is ready.
+type Causes struct {
+	output map[string]*lastOutput // of servers
+}
+
+// lastOutput is what a server wrote last, and how it was started.
+type lastOutput struct {
+	started        wire.ProcessStarted
+	stdout, stderr []string
+}
+
+// The bounds of the lines of each kind that are kept of a server.
+const (
+	maxLast     = 200
+	maxLastLine = 4 << 10
+)
+
+// Take takes an event. If a server ended that was not asked to, it returns the cause, nil if that is unknown.
+func (c *Causes) Take(event wire.Event) *cause.Cause {
+	switch e := event.(type) {
+	case wire.PollutedLine:
+		keep(&c.last(e.Server).stdout, string(e.Text))
+	case wire.StderrLine:
+		keep(&c.last(e.Server).stderr, e.Text)
+	case wire.ProcessStarted:
+		*c.last(e.Server) = lastOutput{started: e}
+	case wire.ProcessExited:
+		if e.Asked {
+			return nil
+		}
+		written := c.last(e.Server)
+		return cause.Diagnose(cause.Output{
+			Stderr: written.stderr, Stdout: written.stdout, Ended: e.How, Done: e.How == "exit status 0",
+			Args: written.started.Command, Folder: written.started.Cwd,
+		})
+	}
+	return nil
+}
+
+// last returns what a server wrote last.
+func (c *Causes) last(server string) *lastOutput {
+	if c.output == nil {
+		c.output = make(map[string]*lastOutput)
+	}
+	if c.output[server] == nil {
+		c.output[server] = new(lastOutput)
+	}
+	return c.output[server]
+}
+
+func keep(lines *[]string, line string) {
+	if *lines = append(*lines, strings.Clone(words.Head(line, maxLastLine))); len(*lines) > maxLast {
+		*lines = slices.Delete(*lines, 0, maxLast/2)
+	}
+}
