@@ -37,6 +37,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/keyring": {"pkg/state"},
 		"pkg/guard":   {"pkg/contract", "pkg/fault", "pkg/words"},
 		"pkg/mask":    {"pkg/rawjson"},
+		"pkg/sse":     {"pkg/rawjson"},
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
 		"pkg/contract":   {"pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"toolx/pkg/rawjson"
 )
 
 // Event is one event of a stream.
@@ -100,9 +102,6 @@ func joinData(data, line []byte) []byte {
 // maxField bounds the id and the name of an event, in bytes; a longer one is ignored.
 const maxField = 64 << 10
 
-// largeLine is the size in bytes from which the buffer of a line doubles when it grows.
-const largeLine = 1 << 20
-
 // line reads a line without its end; with io.EOF the line may be unfinished.
 func (s *Reader) line(limit int64) ([]byte, error) {
 	var whole []byte
@@ -113,10 +112,7 @@ func (s *Reader) line(limit int64) ([]byte, error) {
 		if int64(len(whole)+len(part)) > limit+int64(len("data: \r\n")) {
 			return nil, ErrTooLarge
 		}
-		if need := len(whole) + len(part); need > cap(whole) && need > largeLine {
-			whole = append(make([]byte, 0, 2*need), whole...) // append would copy a large line often
-		}
-		whole = append(whole, part...)
+		whole = append(rawjson.Room(whole, len(part), limit), part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
 		}

@@ -268,9 +268,11 @@ func (b *bridge) begin(m wire.Message) {
 		delete(b.calls, id)
 		delete(b.sent, c.sentAs)
 		b.mu.Unlock()
+		size := len(answer.Raw)
 		if ctx.Err() == nil {
 			b.client.write(answer, m.ID)
 		}
+		proxy.Release(size)
 	})
 }
 

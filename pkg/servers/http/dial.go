@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
 
@@ -169,7 +171,7 @@ func readNamed(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := readCapped(file, most)
+	text, err := readCapped(file, 0, most)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -365,13 +367,22 @@ func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 // errTooLarge says that a body is over the limit for one message.
 var errTooLarge = errors.New("over the limit")
 
-// readCapped reads all of r, which may be limit bytes at most.
-func readCapped(r io.Reader, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		return text[:limit], errTooLarge
+// readCapped reads all of r, which may be limit bytes at most. size is how many it is said to be, if that is known.
+func readCapped(r io.Reader, size, limit int64) ([]byte, error) {
+	text := make([]byte, 0, max(0, min(size, limit))+bytes.MinRead)
+	for {
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		switch {
+		case int64(len(text)) > limit:
+			return text[:limit], errTooLarge
+		case errors.Is(err, io.EOF):
+			return text, nil
+		case err != nil:
+			return text, err
+		}
+		text = rawjson.Room(text, bytes.MinRead, limit)
 	}
-	return text, err
 }
 
 // withFreshHeaders repeats what the server refused because of its headers (401), where the program that prints them

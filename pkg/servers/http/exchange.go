@@ -170,7 +170,7 @@ func (a *answer) take() error {
 	if kind != "application/json" && response.StatusCode != http.StatusAccepted {
 		return a.unusable(a.request, response, nil)
 	}
-	body, err := readCapped(response.Body, a.max)
+	body, err := readCapped(response.Body, response.ContentLength, a.max)
 	if errors.Is(err, errTooLarge) {
 		return rpc.Malformed(out.waiting.Frame.Method, diagnose.TooLarge("it", a.max)).Err
 	}
@@ -289,7 +289,7 @@ func (t *Transport) takeText(text []byte) bool {
 // 500. What comes from a gateway is about the server, and not about the message.
 func (a *answer) takeRefusal() error {
 	request, response, out := a.request, a.response, a.out
-	body, _ := readCapped(response.Body, min(a.max, maxErrorBody)) // what there is of it says enough
+	body, _ := readCapped(response.Body, 0, min(a.max, maxErrorBody)) // what there is of it says enough
 	failed := a.unusable(request, response, body)
 	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(wire.BOM)))
 	if !ok || m.Err == nil || out.waiting == nil || !m.Versioned() &&
@@ -336,14 +336,14 @@ func expires(request *http.Request, failed *Error, code int, words string) bool 
 // unusable returns the error for an answer that carries no message; body is what was read of it, nil where nothing was.
 func (t *Transport) unusable(request *http.Request, response *http.Response, body []byte) *Error {
 	if body == nil {
-		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
+		body, _ = readCapped(response.Body, 0, maxErrorBody) // what there is of it says enough
 	}
 	if packing(response) != "" {
 		body = nil // it cannot be read
 	}
 	return &Error{
 		Verb: request.Method, URL: request.URL, Status: response.StatusCode, Bare: t.bare(response),
-		Header: response.Header, Body: body[:min(len(body), maxErrorBody)],
+		Header: response.Header, Body: bytes.Clone(body[:min(len(body), maxErrorBody)]),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,6 +106,7 @@ type proxy struct {
 
 	outMu   sync.Mutex
 	out     *bufio.Writer // to client; flushed when stdout has nothing more for now
+	largest int           // the size of the largest message since out was flushed
 	outOver bool          // the end of stdout is with the client
 
 	clientEnded chan struct{} // closed when the client has said its last
@@ -130,6 +132,8 @@ func newProxy(server string, options Options) *proxy {
 		p.outMu.Lock()
 		defer p.outMu.Unlock()
 		_ = p.out.Flush() // clientPipe keeps the error
+		Release(p.largest)
+		p.largest = 0
 	}
 	return p
 }
@@ -156,6 +160,18 @@ func (p *proxy) write(message []byte) {
 	}
 	_, _ = p.out.Write(message) // clientPipe keeps the error
 	_ = p.out.WriteByte('\n')
+	p.largest = max(p.largest, len(message))
+}
+
+// largeMessage is the size in bytes from which the memory of a message is worth a collection of garbage.
+const largeMessage = 8 << 20
+
+// Release gives the memory of a message that was passed on back to the system, if it is large: else it would still be
+// there when the next one comes.
+func Release(size int) {
+	if size >= largeMessage {
+		debug.FreeOSMemory()
+	}
 }
 
 // listen passes the server's messages on, to the end of its stdout, which the client sees as the end of its own.

@@ -1,6 +1,10 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolx/pkg/rawjson"
+)
 
 // lineEnd says how a line of stdout ended.
 type lineEnd int
@@ -21,8 +25,7 @@ type Line struct {
 	End    lineEnd
 }
 
-// largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
-// cut to its size when the line is whole.
+// largeLine is the size in bytes from which a line's buffer is cut to its size when less than half of it is used.
 const largeLine = 1 << 20
 
 // Framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
@@ -59,11 +62,7 @@ func (f *Framer) grow(part []byte) {
 		f.offset += int64(len(part))
 		return
 	}
-	if need := len(f.partial) + len(part); need > cap(f.partial) && need > largeLine {
-		// append would grow by a quarter each time and copy a large line often.
-		f.partial = append(make([]byte, 0, 2*need), f.partial...)
-	}
-	f.partial = append(f.partial, part...)
+	f.partial = append(rawjson.Room(f.partial, len(part), f.Max), part...)
 	if int64(len(f.partial)) > f.Max {
 		f.finish(EndTooLong, 0)
 		f.skipping = true
@@ -84,7 +83,7 @@ func (f *Framer) finish(end lineEnd, newline int64) {
 	}
 	f.idled = end == endIdle
 	f.number++
-	if len(f.partial) > largeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
+	if len(f.partial) > largeLine && cap(f.partial)-len(f.partial) > len(f.partial) {
 		f.partial = bytes.Clone(f.partial) // it may be kept for long
 	}
 	current := Line{number: f.number, offset: f.offset, Bytes: f.partial, End: end}
