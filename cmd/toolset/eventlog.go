@@ -30,7 +30,8 @@ type eventLog struct {
 	mask *mask.Masker
 	// failed is the level of failed calls: a warning if nothing else reports them to the user (EXEC-6, EXEC-8).
 	failed slog.Level
-	// suggestUnknown is Options.SuggestUnknown.
+	// suggestUnknown is Options.SuggestUnknown. It also keeps warnings about denied tools until the end, since a call of
+	// one fails with the same text.
 	suggestUnknown bool
 	// adHoc reports whether a server was given on the command line; launchWords repeat it, and the flags
 	// that affect how servers are reached.
@@ -42,6 +43,7 @@ type eventLog struct {
 	mu       sync.Mutex
 	polluted []*pollution          // by server, in the order of their first lines
 	last     map[string]*askedCall // the latest call, by server
+	denied   []exec.Notice         // warnings about denied tools that no call has reported yet
 }
 
 // askedCall is a call or another request that has started.
@@ -117,6 +119,12 @@ func (l *eventLog) take(event exec.Event) {
 
 // notice logs a remark. It merges warnings that a server can cause any number of.
 func (l *eventLog) notice(e exec.Notice) {
+	if e.Denied && l.suggestUnknown {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.denied = append(l.denied, e)
+		return
+	}
 	if e.Server != "" && e.Level >= slog.LevelWarn {
 		l.repeats.warn(e.Level, e.Server, e.Text, e.Attrs...)
 		return
@@ -155,6 +163,9 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	if call := l.last[e.Result.Server]; call != nil && call.id == e.ID {
 		call.arguments = e.Arguments // as they were sent, so that the call can be repeated
 	}
+	l.denied = slices.DeleteFunc(l.denied, func(n exec.Notice) bool {
+		return !e.Result.Success && n.Text == e.Result.Err.Error()
+	})
 	l.mu.Unlock()
 	outcome, why, level := "succeeded", "", slog.LevelInfo
 	if !e.Result.Success {
@@ -239,9 +250,12 @@ func (l *eventLog) connectFailed(e servers.ConnectFailed) {
 
 // end reports the counts of equal warnings, and a warning for each server that polluted its stdout.
 func (l *eventLog) end() {
-	l.repeats.end()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, e := range l.denied {
+		l.repeats.warn(e.Level, e.Server, e.Text)
+	}
+	l.repeats.end()
 	for _, p := range l.polluted {
 		lines := "1 line to stdout that is not JSON-RPC:"
 		if p.lines > 1 {

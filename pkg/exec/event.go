@@ -107,4 +107,6 @@ type Notice struct {
 	Attrs []slog.Attr
 	// Server is the server that caused it, possibly many times; empty for none.
 	Server string
+	// Denied reports whether it is about a tool that is denied: a call of the tool fails with the same text.
+	Denied bool
 }

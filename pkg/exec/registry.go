@@ -151,7 +151,9 @@ func (r *Registry) register(tool *Tool) {
 // deny adds a tool that guards do not allow, and removes an allowed one of the same name and server.
 func (r *Registry) deny(tool *Tool) {
 	if denied := tool.Denied(); len(denied.Changes) > 0 {
-		r.bus.Emit(Notice{Time: Now(), Level: slog.LevelWarn, Server: tool.Server, Text: denied.Error()})
+		r.bus.Emit(Notice{
+			Time: Now(), Level: slog.LevelWarn, Server: tool.Server, Text: denied.Error(), Denied: true,
+		})
 	}
 	if old := r.registeredAs(tool); old != nil {
 		r.forget(old)
