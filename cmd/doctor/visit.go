@@ -147,7 +147,7 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 		if !v.whole || len(trusted) == 0 {
 			return exit.Usage(err)
 		}
-		v.tools.Out.WarnOnce(err.Error())
+		v.tools.Out.WarnOnce(err.Error() + "; " + fault.HintOf(err))
 	}
 	v.servers = trusted
 	return nil

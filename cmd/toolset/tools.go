@@ -239,10 +239,11 @@ func (b *Set) StartServers(
 }
 
 // ReportFailed reports each server that failed: only with its message if it is one of many that were searched,
-// otherwise also with details and a hint.
+// otherwise also with details and a hint. A file that is not trusted always gets its hint, which is shown once.
 func ReportFailed(o *streams.Streams, opened []servers.Opened, searched bool) {
 	for _, err := range person.UntrustedTogether(opened) {
-		if searched {
+		var untrusted *config.UntrustedError
+		if searched && !errors.As(err, &untrusted) {
 			err = streams.MessageAlone(err)
 		}
 		o.ShowError(o.Masked(err))
