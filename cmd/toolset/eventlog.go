@@ -30,8 +30,8 @@ type eventLog struct {
 	mask *mask.Masker
 	// failed is the level of failed calls: a warning if nothing else reports them to the user (EXEC-6, EXEC-8).
 	failed slog.Level
-	// suggestUnknown is Options.SuggestUnknown. Warnings about denied tools then wait until the end, since a call of one
-	// fails with the same text.
+	// suggestUnknown is Options.SuggestUnknown. Warnings about denied tools then wait until the end, since a call of
+	// one fails with the same text.
 	suggestUnknown bool
 	// adHoc reports whether a server was given on the command line; launchWords repeat it, and the flags
 	// that affect how servers are reached.

@@ -66,6 +66,8 @@ func TestFaultsOnWire(t *testing.T) {
 		{"resource", "2025-11-25", "resources/list", result(`{"resources":[{"uri":"file:///a","name":"a","size":1.5}]}`), "/result/resources/0/size"},
 		{"template", "2025-11-25", "resources/templates/list", result(`{"resourceTemplates":[{"uriTemplate":"file:///{a","name":"a"}]}`), "/result/resourceTemplates/0/uriTemplate"},
 		{"prompt", "2025-11-25", "prompts/list", result(`{"prompts":[{"name":"a","arguments":[{"name":"b","required":"no"}]}]}`), "/result/prompts/0/arguments/0/required"},
+		{"skills", "2025-11-25", "skills/list", result(`{"skills":[{"uri":1},2]}`), ""},
+		{"skills, none", "2025-11-25", "skills/list", result(`{"skills":null,"nextCursor":1}`), "/result/skills /result/nextCursor"},
 		{"call", "2025-11-25", "tools/call", result(`{"content":[{"type":"text","text":"a"},{"type":"image","data":"","mimeType":"image/png"}]}`), ""},
 		{"block's text", "2025-11-25", "tools/call", result(`{"content":[{"type":"text"}]}`), "/result/content/0/text"},
 		{"block's type", "2025-11-25", "tools/call", result(`{"content":[{"type":"video"}]}`), "/result/content/0"},
