@@ -57,9 +57,11 @@ func NameIn(request json.RawMessage) string {
 	return cmp.Or(rawjson.Unquote(MemberAt(params, "name")), rawjson.Unquote(MemberAt(params, "uri")))
 }
 
-// IsUsersCall reports whether a request calls a tool for --call. Only those requests have a progress token.
+// IsUsersCall reports whether a request calls a tool for --call or, in a recording, for the client: the doctor's own
+// calls are of NoSuchTool, or have no name.
 func IsUsersCall(x *Exchange) bool {
-	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil
+	name := MemberAt(x.Sent, "params", "name")
+	return x.Method == "tools/call" && name != nil && rawjson.Unquote(name) != NoSuchTool
 }
 
 // TaskHandle returns the task in the result of a call, or nil; modern reports whether it is a task of the extension of
