@@ -139,6 +139,7 @@ func Run(ctx context.Context, o Options) error {
 		MaxMessage: server.MaxMessage,
 		Bus:        o.Bus,
 		Trace:      o.Flags.Trace != "" || o.Flags.Record != "",
+		Record:     o.Flags.Record != "",
 		Secret:     o.Out.Mask.Add,
 	})
 	report.close()

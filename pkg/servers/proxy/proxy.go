@@ -41,6 +41,8 @@ type Options struct {
 	Bus *exec.Bus
 	// Trace reports messages to the server too, which costs looking for them.
 	Trace bool
+	// Record reports the lines of the server's stderr, which is then a pipe and not Err itself.
+	Record bool
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
 }
@@ -74,7 +76,7 @@ func Run(server *config.Server, launch *config.Resolved, options Options) (code 
 	}
 	p := newProxy(server.Name, options)
 	p.protect(server)
-	if p.process, err = stdio.Start(launch, options.Err); err != nil {
+	if err := p.start(launch); err != nil {
 		failure := &diagnose.Failure{Server: server.Name, Command: stdio.CommandOf(launch), Cwd: launch.Cwd}
 		return 0, diagnose.StartFailure(failure, err)
 	}
@@ -87,6 +89,7 @@ func Run(server *config.Server, launch *config.Resolved, options Options) (code 
 	forced := p.supervise()
 	asked := p.closing.Load()
 	p.deliver()
+	wire.WaitFor(context.Background(), p.stderrEnded, stdio.DrainTime)
 	options.Bus.Emit(wire.ProcessExited{
 		Head: wire.Now(server.Name), How: stdio.ExitText(p.process.State),
 		Lived: p.process.Lived, Asked: asked, Forced: forced,
@@ -112,6 +115,7 @@ type proxy struct {
 	clientEnded chan struct{} // closed when the client has said its last
 	endOnce     sync.Once
 	stdoutEnded chan struct{} // closed when all of stdout is with the client
+	stderrEnded chan struct{} // closed when nothing more of stderr is to be reported
 	answered    atomic.Bool   // a message has come
 	closing     atomic.Bool   // the server's stdin is closed
 	signalled   bool          // a signal was passed on
@@ -123,6 +127,7 @@ func newProxy(server string, options Options) *proxy {
 		client:      &clientPipe{out: options.Out, broken: make(chan struct{})},
 		clientEnded: make(chan struct{}),
 		stdoutEnded: make(chan struct{}),
+		stderrEnded: make(chan struct{}),
 	}
 	p.out = bufio.NewWriterSize(p.client, 64<<10)
 	p.stdout = wire.NewStream(cmp.Or(options.MaxMessage, wire.DefaultMaxMessage), p.takeMessage, p.takeFinding)
@@ -136,6 +141,37 @@ func newProxy(server string, options Options) *proxy {
 		p.largest = 0
 	}
 	return p
+}
+
+// start starts the server. Its stderr is Err, or a pipe that copyStderr reads.
+func (p *proxy) start(launch *config.Resolved) (err error) {
+	if !p.Record {
+		close(p.stderrEnded)
+		p.process, err = stdio.Start(launch, p.Err)
+		return err
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if p.process, err = stdio.Start(launch, to); err != nil {
+		_ = from.Close()
+		return err
+	}
+	go p.copyStderr(from)
+	return nil
+}
+
+// copyStderr passes the server's stderr on, and reports its lines. Where Err is not read, it is left behind.
+func (p *proxy) copyStderr(from *os.File) {
+	defer close(p.stderrEnded)
+	defer from.Close()
+	lines := framerWriter{&wire.Framer{Max: maxForeign, Emit: func(l wire.Line) {
+		p.Bus.Emit(wire.StderrLine{Head: wire.Now(p.server), Text: string(bytes.TrimSuffix(l.Bytes, []byte("\r")))})
+	}}}
+	_, _ = io.Copy(p.Err, io.TeeReader(from, lines))
+	lines.Flush(wire.EndEOF)
 }
 
 // protect keeps the client from tools that the guards of a server refuse.
