@@ -241,8 +241,9 @@ func (r *report) suggest(budget *budget) {
 
 // addName adds a name that the schema's propertyNames refuses.
 func (r *report) addName(err *jsonschema.ValidationError, name string) {
+	object := r.objectWith(name, r.value, make([]string, 0, len(err.InstanceLocation)))
 	problem := Problem{
-		Path:     r.path(append(slices.Clone(err.InstanceLocation), name)),
+		Path:     r.path(append(slices.Clone(object), name)),
 		Reason:   ReasonForbidden,
 		Expected: "is not an allowed name here",
 	}
@@ -251,6 +252,40 @@ func (r *report) addName(err *jsonschema.ValidationError, name string) {
 		problem.Detail = "it must " + reason.verb() + reason.Expected
 	}
 	r.problems = append(r.problems, problem)
+}
+
+// objectWith returns the location of the first object below value that has a refused name and no problem about it yet.
+// at is the location of value, and its capacity the depth of the object: the depth is all that is right in the
+// validator's own location, which it overwrites (santhosh-tekuri/jsonschema#269).
+func (r *report) objectWith(name string, value any, at []string) []string {
+	if r.budget.spend(1) != nil {
+		return nil
+	}
+	object, isObject := value.(map[string]any)
+	if len(at) == cap(at) {
+		schema, _ := r.document.at(at)
+		path := r.path(append(at, name))
+		known := func(p Problem) bool { return p.Path == path }
+		if _, has := object[name]; has && schema.Branches().first("propertyNames") != nil &&
+			!slices.ContainsFunc(r.problems, known) {
+			return at
+		}
+		return nil
+	}
+	if isObject {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if found := r.objectWith(name, object[key], append(at, key)); found != nil {
+				return found
+			}
+		}
+	}
+	items, _ := value.([]any)
+	for i, item := range items {
+		if found := r.objectWith(name, item, append(at, strconv.Itoa(i))); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {

@@ -115,6 +115,20 @@ func TestCheckProblems(t *testing.T) {
 		{"more than one fits", `{"properties":{"v":{"oneOf":[{"type":"integer"},{"minimum":1}]}}}`, `{"v":5}`, []string{"'v' must fit exactly one alternative of the schema; got 5 (it fits alternatives 1 and 2)"}},
 		{"needed by another", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []string{"missing 'b' (needed because 'a' is given)"}},
 		{"names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"A":1}`, []string{"'A' is not an allowed name here (it must match the pattern ^[a-z]+$)"}},
+		{
+			"names of several objects",
+			`{"properties":{"a":{"items":{"$ref":"#/$defs/o"}},"b":{"$ref":"#/$defs/o"},"c":{}},` +
+				`"$defs":{"o":{"propertyNames":{"maxLength":1},"properties":{"x":{"type":"string"}}}}}`,
+			`{"a":[{"AA":1,"BB":1,"x":1},{"AA":1},{}],"b":{"AA":1,"x":1},"c":{"AA":1}}`,
+			[]string{
+				"'a[0].AA' is not an allowed name here (it must have at most 1 character)",
+				"'a[0].BB' is not an allowed name here (it must have at most 1 character)",
+				"'a[0].x' must be a string; got 1",
+				"'a[1].AA' is not an allowed name here (it must have at most 1 character)",
+				"'b.AA' is not an allowed name here (it must have at most 1 character)",
+				"'b.x' must be a string; got 1",
+			},
+		},
 		{"excluded", `{"properties":{"v":{"not":{"const":1}}}}`, `{"v":1}`, []string{"'v' has a value that the schema excludes"}},
 		{"long values are cut", `{"properties":{"v":{"type":"integer"}}}`, `{"v":"` + strings.Repeat("x", 100) + `"}`, []string{`'v' must be an integer; got "` + strings.Repeat("x", 58) + "…"}},
 		{"formats are annotations", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"v":{"format":"email"}}}`, `{"v":"nobody"}`, nil},
