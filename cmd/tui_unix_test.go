@@ -462,3 +462,39 @@ func TestTUIWelcomes(t *testing.T) {
 		})
 	}
 }
+
+// A recording is shown, with what is added to it, and nothing of it is started; no config is read.
+func TestTUIShowsARecording(t *testing.T) {
+	t.Parallel()
+	folder := emptyFolder(t)
+	path, pids := filepath.Join(folder, "calls.jsonl"), filepath.Join(folder, "pids")
+	add := func(lines ...string) {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = file.WriteString(strings.Join(lines, "\n") + "\n")
+		}
+		if err := errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const head = `{"time":"2026-11-20T12:00:00Z","server":"lamp",`
+	add(head+`"process":{"command":["fakeserver","--pids","`+pids+`","good"]}}`,
+		head+`"direction":"sent","frame":{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"dim"}}}`)
+	w := openWindow(t, 120, 40, "tui", path, "--config", filepath.Join(folder, "none.yaml"))
+	if err := os.WriteFile(w.pids, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.await("1 recording", "timeline of lamp", "▶ tools/call dim #1", "no response")
+	add(head+`"direction":"received","latency_ms":1500,"frame":{"jsonrpc":"2.0","id":7,"result":{}}}`,
+		head+`"stderr":"Error: LAMP_TOKEN is not set"}`, head+`"process":{"ended":"exit status 1","lived_ms":1500}}`)
+	w.await("✓ 1.5 s", "process ended after 1.5 s: exit status 1", "✗ lamp  LAMP_TOKEN is not set")
+	w.press("r")
+	w.await("r does nothing in a recording")
+	w.press("1", "d")
+	w.await("unfold the doctor's findings", "env-missing")
+	w.press("q")
+	w.end(0)
+	if _, err := os.Stat(pids); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the recorded server was started: %v", err)
+	}
+}

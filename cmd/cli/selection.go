@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -10,6 +13,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/fault"
+	"toolx/pkg/recording"
 	"toolx/pkg/servers"
 )
 
@@ -109,6 +113,21 @@ func ServersNamed(all []*config.Server, names []string) ([]*config.Server, error
 		shown = append(shown, server)
 	}
 	return shown, nil
+}
+
+// RecordingNamed returns the recording that the only one of a command's names is: an existing file of JSON lines. It is
+// empty if the names are those of servers.
+func RecordingNamed(names []string) string {
+	if len(names) != 1 {
+		return ""
+	}
+	if kind := path.Ext(strings.TrimSuffix(names[0], recording.OldSuffix)); kind != ".jsonl" && kind != ".ndjson" {
+		return ""
+	}
+	if _, err := os.Stat(names[0]); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return names[0]
 }
 
 // Distinct returns the elements of a list without duplicates, in order.

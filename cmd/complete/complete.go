@@ -154,6 +154,17 @@ func Servers(tools *toolset.Opener, most int) cobra.CompletionFunc {
 	}
 }
 
+// ServersOrRecording completes the names of servers, and the file of a recording if no server is named like that.
+func ServersOrRecording(tools *toolset.Opener) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := Servers(tools, 0)(cmd, args, typed)
+		if len(found)+len(args) == 0 {
+			return Files("jsonl", "ndjson")(cmd, args, typed)
+		}
+		return found, directive
+	}
+}
+
 // Completer completes command lines for shells.
 type Completer struct{ Tools *toolset.Opener }
 

@@ -84,7 +84,7 @@ baseline, 124 timeout, 130 interrupted.`,
   toolx doctor --explain stdout-pollution
   toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
 		Args:              cli.NamesOrCommand(&o.servers, &o.command),
-		ValidArgsFunction: complete.Servers(f.Tools, 0),
+		ValidArgsFunction: complete.ServersOrRecording(f.Tools),
 	}
 	flags := cmd.Flags()
 	var forms []string

@@ -2,12 +2,15 @@ package doctor
 
 import (
 	"context"
+	"slices"
 
 	"toolx/cmd/build"
 	"toolx/cmd/cli"
 	"toolx/cmd/stores"
 	"toolx/cmd/toolset"
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/recording"
 )
 
 // examination returns the options of the doctor that are the same for all callers.
@@ -29,5 +32,16 @@ func ExamineOne(ctx context.Context, b *toolset.Set, name string) (*doctor.Repor
 	}
 	fleet := doctor.Examine(ctx, b.Config(), list, examination(b.Opener))
 	fleet.Config = nil // the report is about the server, not the config
+	return doctor.Judge(fleet, doctor.Selection{}), nil
+}
+
+// JudgeRecorded lets the doctor judge one server of a recording.
+func JudgeRecorded(path, name string) (*doctor.Report, error) {
+	recorded := new(doctor.Recorded)
+	if err := recording.ReadFile(path, recorded.Take, func(string) {}); err != nil {
+		return nil, err
+	}
+	fleet := recorded.Fleet()
+	fleet.Servers = slices.DeleteFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name != name })
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }

@@ -77,9 +77,8 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
-	if recorded, err := v.recordingNamed(v.options.servers); recorded != nil || err != nil {
-		v.recorded = recorded
-		return err
+	if path := cli.RecordingNamed(v.options.servers); path != "" {
+		return v.readRecording(path)
 	}
 	loaded, err := v.tools.Consent.LoadConfig()
 	if err != nil {
@@ -111,21 +110,15 @@ func (v *visit) chooseServers() error {
 	return nil
 }
 
-// recordingNamed reads the recording that the only argument names, as a file of JSON lines; nil if it does not.
-func (v *visit) recordingNamed(names []string) (*doctor.Recorded, error) {
-	if len(names) != 1 || !strings.HasSuffix(names[0], ".jsonl") && !strings.HasSuffix(names[0], ".ndjson") {
-		return nil, nil
-	}
-	recorded := new(doctor.Recorded)
-	err := recording.ReadFile(names[0], recorded.Take, func(why string) { v.tools.Out.Log.Warn(why) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// readRecording reads a recording, which is judged instead of servers.
+func (v *visit) readRecording(path string) error {
+	v.recorded = new(doctor.Recorded)
+	err := recording.ReadFile(path, v.recorded.Take, func(why string) { v.tools.Out.Log.Warn(why) })
 	if err != nil {
-		return nil, correct.NewForgotten(names[0], names[0]+": "+fault.Reason(err),
+		return correct.NewForgotten(path, path+": "+fault.Reason(err),
 			"toolx doctor FILE reads what --record has written")
 	}
-	return recorded, nil
+	return nil
 }
 
 // leaveUntrusted leaves out the servers that need the user's consent. It returns an error if one of them was named, or

@@ -66,16 +66,18 @@ func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 		Long: `Browse servers with their tools, resources and prompts, fill in forms made from
 schemas, call tools and see results, timing and messages. On a terminal, toolx without a
 command does the same. Press ? for the keys. Questions from servers open a dialog, unless
-a flag answers them.
+a flag answers them. With the file of a recording (--record), the screen shows what it
+has, and nothing is started.
 
 Exit codes: 0 quit, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui
   toolx tui zwave
+  toolx tui calls.jsonl
   toolx tui --dev -- node server.js
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              cli.NamesOrCommand(&o.names, &o.Server),
 		RunE:              cli.Run(&o, run, o.Answers.Check, o.Guards.Check),
-		ValidArgsFunction: complete.Servers(f.Tools, 0),
+		ValidArgsFunction: complete.ServersOrRecording(f.Tools),
 	}
 	cmd.Flags().BoolVar(&o.develop, "dev", false, "restart the server whenever its files change")
 	o.Answers.Declare(cmd.Flags())
@@ -86,11 +88,13 @@ Exit codes: 0 quit, 2 wrong usage or no terminal, 130 interrupted.`,
 
 // Run shows the full-screen interface until the user quits.
 func Run(ctx context.Context, o Options) error {
-	if !o.Out.HasScreen() {
-		return fault.Usage("the full-screen interface needs a terminal that supports control sequences",
-			"toolx list shows the tools, toolx call TOOL calls one")
-	}
-	if o.develop {
+	path := cli.RecordingNamed(o.names)
+	switch {
+	case path != "" && o.Flags.URL == "" && !o.develop:
+		return o.showRecording(ctx, path)
+	case !o.Out.HasScreen():
+		return fault.Usage(noScreen, "toolx list shows the tools, toolx call TOOL calls one")
+	case o.develop:
 		o.Flags.NoSession = true // a session would run an older version
 	}
 	questions := tui.NewQuestions()
@@ -116,11 +120,18 @@ func Run(ctx context.Context, o Options) error {
 	if o.develop && len(shown) != 1 {
 		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
 	}
+	return o.show(ctx, o.screen(ctx, box, shown, questions))
+}
+
+const noScreen = "the full-screen interface needs a terminal that supports control sequences"
+
+// show shows the interface until the user quits.
+func (o Options) show(ctx context.Context, screen tui.Options) error {
 	unmute := o.Out.Live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	o.Out.Drawn.Store(true)
 	defer o.Out.Drawn.Store(false)
-	return crashed(o.Out, o.Show(ctx, o.screen(ctx, box, shown, questions)), stores.State("crash.txt"))
+	return crashed(o.Out, o.Show(ctx, screen), stores.State("crash.txt"))
 }
 
 // screen returns the options of the interface, with functions for everything that needs packages of commands.

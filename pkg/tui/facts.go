@@ -110,12 +110,17 @@ func (p *page) serverFacts(width int) []string {
 	if s.failed() {
 		facts.lines = append(p.failureLines(width), p.actionLines(width)...)
 		facts.lines = append(facts.lines, "")
-	} else {
+	} else if !p.recorded() {
 		role, sign := p.sign(s)
 		fact("state", p.theme.Paint(role, sign+" "+p.safe(s.detail(now))))
 	}
 	p.addDevelopment(&facts, s.development)
 	p.addDiagnosis(&facts, &s.diagnosis)
+	if r := s.recorded; p.recorded() {
+		local := func(at time.Time, layout string) string { return at.In(now.Location()).Format(layout) }
+		fact("recorded", local(r.from, time.DateTime)+" to "+local(r.to, time.TimeOnly))
+		fact("requests", fmt.Sprint(r.requests))
+	}
 	fact("url", p.safe(s.config.URL))
 	headers := slices.Sorted(maps.Keys(s.config.Headers)) // their values are secrets
 	fact("headers", render.Safe(strings.Join(headers, ", ")))
@@ -244,7 +249,11 @@ func (p *page) reportLines(judged *doctor.Report, width int) []string {
 // actionLines say which actions are possible for the server on the page.
 func (p *page) actionLines(width int) []string {
 	var lines []string
-	for _, binding := range append([]pane.Binding{p.servers.restartKey(p.server)}, p.serverKeys()...) {
+	keys := p.serverKeys()
+	if !p.recorded() {
+		keys = append([]pane.Binding{p.servers.restartKey(p.server)}, keys...)
+	}
+	for _, binding := range keys {
 		if binding.Off != "" {
 			continue
 		}
@@ -271,6 +280,9 @@ func (p *page) serverKeys() []pane.Binding {
 	}
 	if found := s.diagnosis.report; found != nil && len(found.Findings) > 0 && p.unfolded != found {
 		doctor.Help, doctor.Do = "unfold the doctor's findings", pane.Do(func() { p.unfold(found) })
+	}
+	if p.recorded() {
+		return []pane.Binding{doctor}
 	}
 	log := pane.Binding{
 		Keys: []string{"o"}, Help: "open its log in $PAGER",

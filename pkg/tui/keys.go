@@ -35,10 +35,20 @@ func (m *model) actions() []pane.Binding {
 		b.Typing = true
 		return b
 	}
+	find := typing("ctrl+k /", "find tools, calls and actions", "", m.palette.begin)
+	toFailed := row("!", "next failed server", pane.Off(failed == nil, "no server has failed"), reveal)
+	saveRows := row("F", "save the call to a file", m.timeline.CannotSave(), save)
+	last := []pane.Binding{
+		{Keys: []string{"?", "f1"}, Help: "keys of this pane", Short: "help", Typing: true, Do: m.help},
+		typing("ctrl+z", "suspend", "", suspend),
+		typing("q ctrl+c", "quit", "", m.quit),
+	}
+	if m.recorded() {
+		find.Help, saveRows.Help = "find servers and actions", "save these rows to a file"
+		return slices.Concat([]pane.Binding{find, toFailed, saveRows}, m.sizeKeys(), m.focusKeys(), last)
+	}
 	return slices.Concat([]pane.Binding{
-		m.runKey(),
-		typing("ctrl+k /", "find tools, calls and actions", "", m.palette.begin),
-		row("!", "next failed server", pane.Off(failed == nil, "no server has failed"), reveal),
+		m.runKey(), find, toFailed,
 		{Keys: []string{"r"}, Help: "call again", Short: "again", Off: noCall, Do: m.repeat},
 		row("x", "cancel the call", notRunning, cancel),
 		m.calls.moveKey(-1, "previous call", "<"), m.calls.moveKey(1, "next call", ">"),
@@ -46,7 +56,7 @@ func (m *model) actions() []pane.Binding {
 		row("y", "copy as toolx command", noSubject, m.copy.command),
 		row("Y", "copy as JSON-RPC request", noSubject, m.copy.request),
 		row("c", "copy the result", noResult, m.copy.result),
-		row("F", "save the call to a file", m.timeline.CannotSave(), save),
+		saveRows,
 		row("e", "edit in $EDITOR", m.page.noItem(), m.editArguments),
 		m.calls.limitKey(m.page.item), m.servers.restartKey(server), m.developers.key(server), m.config.addKey(),
 	}, m.subscriptions.keys(), []pane.Binding{
@@ -54,11 +64,7 @@ func (m *model) actions() []pane.Binding {
 			Keys: []string{"ctrl+t", "]"}, Help: strings.Join(tabNames(), ", "), Short: "tabs", Off: m.page.noItem(),
 			Typing: true, Do: pane.Do(m.page.turn),
 		},
-	}, m.sizeKeys(), m.focusKeys(), []pane.Binding{
-		{Keys: []string{"?", "f1"}, Help: "keys of this pane", Short: "help", Typing: true, Do: m.help},
-		typing("ctrl+z", "suspend", "", suspend),
-		typing("q ctrl+c", "quit", "", m.quit),
-	}, m.suggested.keys())
+	}, m.sizeKeys(), m.focusKeys(), last, m.suggested.keys())
 }
 
 // runKey returns the key that runs the item on the page, or makes the call on the screen again.
@@ -142,6 +148,11 @@ func (m *model) treeKeys() []pane.Binding {
 	do := func(f func()) func() tea.Cmd { return pane.Do(func() { f(); m.showSelected() }) }
 	noGroup := pane.Off(t.selected().group == nil, "no group")
 	moves := pane.Moves(m.moveTree, t.list.Page())
+	if m.recorded() {
+		enter := pane.Binding{Keys: []string{"enter", "right", "l"}, Help: "show its timeline", Short: "timeline"}
+		enter.Do = pane.Do(func() { m.setFocus(areaTimeline) })
+		return slices.Concat(moves, []pane.Binding{enter}, m.page.serverKeys())
+	}
 	return slices.Concat(moves, []pane.Binding{
 		{Keys: []string{"left", "h"}, Help: "close the group", Do: do(func() { t.setClosed(true) })},
 		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: pane.Do(m.openRow)},
@@ -161,7 +172,7 @@ func (m *model) moveTree(by int) {
 func (m *model) help() tea.Cmd {
 	lines := keyLines(m.theme, m.focused().Bindings())
 	more := pane.Binding{Keys: []string{"ctrl+k"}, Help: "all actions"}
-	m.openDialog("keys of "+m.focus.String(), append(lines, "", keyLine(m.theme, more)))
+	m.openDialog("keys of "+m.nameOf(m.focus), append(lines, "", keyLine(m.theme, more)))
 	return nil
 }
 
@@ -182,6 +193,17 @@ func keyLine(theme *pane.Theme, binding pane.Binding) string {
 		return theme.Paint(pane.Dim, keys+text+" ("+binding.Off+")")
 	}
 	return theme.Paint(pane.Strong, keys) + text
+}
+
+// nameOf returns the name of a pane, which a recording without tools changes.
+func (s *shared) nameOf(a area) string {
+	switch {
+	case a == areaTree && s.recorded():
+		return "recording"
+	case a == areaPage && s.recorded():
+		return "server"
+	}
+	return a.String()
 }
 
 // String returns the name of a pane.

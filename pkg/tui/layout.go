@@ -46,6 +46,7 @@ type arrangement struct {
 	focus    area
 	zoomed   bool // the pane with focus has the whole screen
 	result   bool // there is a result to show
+	recorded bool // the timeline matters most
 	watch    bool // the user wants to see the timeline
 	names    int  // how many columns the tree can use
 	form     int  // how many rows the page can use; 0 if unknown
@@ -96,7 +97,7 @@ func arrange(width, height int, a arrangement) layout {
 	l.panes[areaTree] = tree
 	switch {
 	case !a.watch:
-	case width < wideWidth:
+	case width < wideWidth || a.recorded:
 		right, l.panes[areaTimeline] = right.cutTop(right.h - l.timeline(body.h, a))
 	default:
 		column := l.size(areaTimeline, right.w*45/100, leastWidth, right.w-leastWidth)
@@ -109,8 +110,11 @@ func arrange(width, height int, a arrangement) layout {
 // timeline returns the height of the timeline below the others: that of its content, up to its share, which is larger
 // while it has the focus.
 func (l *layout) timeline(height int, a arrangement) int {
+	const facts = 10 // rows for those of a server
 	share := height * 3 / 10
 	switch {
+	case a.recorded && a.focus != areaPage:
+		share = max(height*6/10, height-facts)
 	case a.focus == areaTimeline:
 		share = height * 6 / 10
 	case a.timeline == 0 || share < leastHeight+1:

@@ -21,6 +21,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/feed"
@@ -54,7 +55,7 @@ func newModel(ctx context.Context, options Options) *model {
 	t := &tree{shared: s}
 	lines := timeline.New(s.theme, timeline.Options{
 		History: options.History, Program: options.Program, AdHoc: options.AdHoc,
-		Here: hereIn(options), Hide: options.Hide, Now: s.now,
+		Here: hereIn(options), Hide: options.Hide, Now: s.now, Recorded: s.recorded(),
 	})
 	servers := &supervisor{shared: s, tree: t}
 	page := &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}, servers: servers}
@@ -86,6 +87,9 @@ func newModel(ctx context.Context, options Options) *model {
 	t.calling, t.subscribed = calls.isRunning, m.subscriptions.has
 	t.silent = func(one item) bool { return page.item.key() == one.key() && page.takesNothing() }
 	m.addGroups()
+	if s.recorded() {
+		m.focus = areaTimeline
+	}
 	m.focused().Focus(true)
 	m.setTools()
 	return m
@@ -110,20 +114,32 @@ func hereIn(options Options) func(server, tool string) bool {
 // addGroups makes the groups of the tree: the servers, then the tools of the config, then toolx's own, folded away.
 func (m *model) addGroups() {
 	for _, entry := range m.options.Servers {
-		one := &server{name: entry.Name, config: entry}
-		one.become(statusStarting, m.now())
-		m.servers.list = append(m.servers.list, one)
-		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
+		m.addServer(entry).become(statusStarting, m.now())
 	}
 	if m.options.Local {
 		m.tree.groups = append(m.tree.groups, &group{}, &group{builtIn: true, closed: true, chosen: true})
 	}
 }
 
+func (m *model) addServer(entry *config.Server) *server {
+	one := &server{name: entry.Name, config: entry}
+	m.servers.list = append(m.servers.list, one)
+	m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
+	return one
+}
+
+// wait returns the command that waits for the next events.
+func (m *model) wait() tea.Cmd {
+	if m.recorded() {
+		return feed.Receive(m.ctx, m.options.Recorded)
+	}
+	return m.feed.Wait(m.ctx)
+}
+
 // Init starts all servers.
 func (m *model) Init() tea.Cmd {
 	commands := []tea.Cmd{
-		m.feed.Wait(m.ctx), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
+		m.wait(), tea.RequestBackgroundColor, m.timeline.Init(), m.tick(), m.questions.wait(),
 		m.servers.openAll(),
 	}
 	if m.config.empty() {

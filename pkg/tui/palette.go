@@ -61,6 +61,9 @@ func (p *palette) begin() tea.Cmd {
 	p.open, p.adding = true, false
 	p.input = pane.NewInput(p.theme.Glyphs.Prompt + " ")
 	p.input.Placeholder = "tool, server, resource, call or action"
+	if p.recorded() {
+		p.input.Placeholder = "server or action"
+	}
 	p.refresh()
 	return p.input.Focus()
 }

@@ -48,8 +48,9 @@ func (p *panes) focused() panel { return p.panel(p.focus) }
 
 func (p *panes) layout() layout {
 	return arrange(p.width, p.height, arrangement{
-		focus: p.focus, zoomed: p.zoomed, result: p.calls.shown != nil, watch: p.watching,
-		names: p.tree.wants(), form: p.page.wants(p.width), timeline: p.timeline.Rows(), grown: p.grown,
+		focus: p.focus, zoomed: p.zoomed, result: p.calls.shown != nil, recorded: p.recorded(),
+		watch: p.watching, names: p.tree.wants(), form: p.page.wants(p.width), timeline: p.timeline.Rows(),
+		grown: p.grown,
 	})
 }
 
@@ -66,6 +67,9 @@ func (p *panes) setFocus(to area) {
 
 // hidden returns why a pane cannot have the focus.
 func (p *panes) hidden(a area) string {
+	if a == areaResult && p.recorded() {
+		return "a recording has no results"
+	}
 	return pane.Off(a == areaResult && p.calls.shown == nil, "no calls yet")
 }
 
@@ -118,7 +122,7 @@ func (p *panes) focusKeys() []pane.Binding {
 	for a := range areas {
 		number := strconv.Itoa(int(a) + 1)
 		keys = append(keys, pane.Binding{
-			Keys: []string{number, "alt+" + number}, Help: "go to " + a.String(), Off: p.hidden(a), Typing: true,
+			Keys: []string{number, "alt+" + number}, Help: "go to " + p.nameOf(a), Off: p.hidden(a), Typing: true,
 			Do: pane.Do(func() { p.setFocus(a) }),
 		})
 	}
@@ -284,7 +288,7 @@ func (p *panes) tabs() []string {
 		case p.hidden(a) != "":
 			role = pane.Dim
 		}
-		tabs = append(tabs, p.theme.Paint(role, fmt.Sprintf(" %d %s ", a+1, a)))
+		tabs = append(tabs, p.theme.Paint(role, fmt.Sprintf(" %d %s ", a+1, p.nameOf(a))))
 	}
 	return tabs
 }

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
+	"toolx/pkg/words"
 )
 
 // status is the state of a server.
@@ -28,6 +29,7 @@ const (
 	statusFailed  // given up
 	statusEnded   // it was ready before
 	statusStopped // by the user
+	statusRecorded
 )
 
 // server holds what is known about one server of the config.
@@ -61,7 +63,8 @@ type life struct {
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
 	// asked reports whether the user stopped it, or is restarting it.
-	asked bool
+	asked    bool
+	recorded recorded
 }
 
 // titleOf names a server; one on the command line has no name of its own.
@@ -191,6 +194,8 @@ func (s *server) summary(now time.Time) string {
 		return cmp.Or(s.reason, "ended")
 	case statusStopped:
 		return "stopped"
+	case statusRecorded:
+		return words.Count(s.recorded.requests, "request")
 	}
 	return "not started"
 }

@@ -368,7 +368,7 @@ func (t *tree) Update(msg tea.Msg) tea.Cmd {
 
 // ClickTitle goes to the next failed server if the click is on the counts.
 func (t *tree) ClickTitle(x, _ int) {
-	if x > len(areaTree.String()) {
+	if x > len(t.nameOf(areaTree)) {
 		t.toFailed()
 	}
 }
@@ -422,7 +422,7 @@ func (t *tree) Title(room int) string {
 		}
 		return []string{t.theme.Paint(role, fmt.Sprintf("%d %s", n, what))}
 	}
-	name := t.theme.Paint(pane.Dim, areaTree.String())
+	name := t.theme.Paint(pane.Dim, t.nameOf(areaTree))
 	ok, bad := part(pane.Plain, ready, "ok"), part(pane.Bad, failed, t.theme.Glyphs.Bad)
 	starts := part(pane.Accent, starting, "starting")
 	for _, parts := range [][]string{slices.Concat(ok, bad, starts), slices.Concat(ok, bad), bad} {

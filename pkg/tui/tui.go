@@ -51,6 +51,8 @@ type Options struct {
 	// Program is the command line or the address of a server on the command line, whose name is AdHoc; both are empty
 	// if there is none.
 	Program, AdHoc string
+	// Recorded has the events of a recording, which is shown instead of servers; nil if servers are.
+	Recorded <-chan exec.Event
 	// Start is the tool to begin with, or nil.
 	Start *Start
 	// Questions delivers the requests of servers to the user; nil if other code answers them.

@@ -190,12 +190,19 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	case own != nil:
 		return m.do(own)
 	}
-	m.notify(name+" does nothing here; ? shows the keys of this pane, ctrl+k all actions", true)
+	where := "here"
+	if m.recorded() {
+		where = "in a recording"
+	}
+	m.notify(name+" does nothing "+where+"; ? shows the keys of this pane, ctrl+k all actions", true)
 	return nil
 }
 
 // updateEvents handles the events since the last frame.
 func (m *model) updateEvents(msg feed.Msg) tea.Cmd {
+	if m.recorded() {
+		return m.updateRecorded(msg)
+	}
 	changed := false
 	commands := []tea.Cmd{m.feed.Wait(m.ctx)}
 	for _, event := range msg.Events {

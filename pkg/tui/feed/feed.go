@@ -184,6 +184,35 @@ func (f *Feed) Wait(ctx context.Context) tea.Cmd {
 	}
 }
 
+// Receive returns the command that waits for the next events of a channel. It delivers those of a frameTime, in bounded
+// memory: a recording is read no faster than it is drawn. The message is nil once the channel is closed.
+func Receive(ctx context.Context, events <-chan exec.Event) tea.Cmd {
+	return func() tea.Msg {
+		var msg Msg
+		var frame <-chan time.Time
+		for bytes := 0; bytes < maxPendingBytes; {
+			select {
+			case event, open := <-events:
+				switch {
+				case !open && msg.Events == nil:
+					return nil
+				case !open:
+					return msg
+				case frame == nil:
+					frame = time.After(frameTime)
+				}
+				msg.Events = append(msg.Events, event)
+				bytes += sizeOf(event)
+			case <-frame:
+				return msg
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		return msg
+	}
+}
+
 func (f *Feed) drain() Msg {
 	f.mu.Lock()
 	pending, dropped, polluted := f.pending, f.dropped, f.polluted

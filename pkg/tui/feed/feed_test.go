@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
 )
@@ -85,5 +87,32 @@ func BenchmarkFlood(b *testing.B) {
 	event := wire.StderrLine{Head: wire.Head{Server: "big"}, Text: "a line"}
 	for b.Loop() {
 		f.Take(event)
+	}
+}
+
+// Events that are received wait for their turn, in bounded batches, and none is lost.
+func TestReceiveIsBounded(t *testing.T) {
+	const size, events = 1 << 20, 20
+	from := make(chan exec.Event)
+	go func() {
+		defer close(from)
+		for range events {
+			from <- wire.StderrLine{Text: strings.Repeat("x", size)}
+		}
+	}()
+	got := 0
+	for msg := Receive(t.Context(), from)(); msg != nil; msg = Receive(t.Context(), from)() {
+		batch := msg.(Msg).Events
+		if got += len(batch); len(batch) == 0 || len(batch) > maxPendingBytes/size {
+			t.Errorf("a batch of %d events", len(batch))
+		}
+	}
+	if got != events {
+		t.Errorf("%d events of %d", got, events)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if msg := Receive(ctx, make(chan exec.Event))(); msg != nil {
+		t.Errorf("after the end: %v", msg)
 	}
 }

@@ -59,15 +59,18 @@ func (m *message) announces() bool {
 }
 
 // frame adds a message, and pairs it.
-func (s *store) frame(head wire.Head, sent bool, id, method string, raw []byte) {
+func (s *store) frame(head wire.Head, sent bool, took time.Duration, id, method string, raw []byte) {
 	m := readMessage(id, method, raw)
-	m.sent = sent
+	m.sent, m.latency = sent, took
 	if p := s.peers[head.Server]; p != nil && p.command == nil && sent && m.method == "initialize" {
 		s.endPeer(head.Server) // without a process, a session begins with its first request
 		delete(s.peers, head.Server)
 	}
 	r := &row{kind: kindMessage, message: m, size: len(raw), at: head.At}
 	s.peer(head.Server).pair(r)
+	if s.recorded && m.state == stateWaiting {
+		m.state = stateLost // unless the response follows
+	}
 	s.record(r, head, string(raw[:min(len(raw), maxFrame+1)]), maxFrame)
 }
 
@@ -200,7 +203,7 @@ func (p *peer) pair(r *row) {
 		if request := p.take(!m.sent, m.id); request != nil {
 			asked := request.message
 			asked.state = stateAnswered
-			asked.latency = max(0, r.at.Sub(request.at))
+			asked.latency = cmp.Or(m.latency, max(0, r.at.Sub(request.at)))
 			m.latency, m.of, m.short = asked.latency, asked.summary, asked.short
 		}
 	case m.cancels != "":

@@ -4,30 +4,43 @@ import (
 	"fmt"
 	"strings"
 
+	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
+	"toolx/pkg/recording"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // note adds a row in toolx's words: about a process or a connection, or a notice.
 func (s *store) note(event exec.Event) {
 	add := func(head wire.Head, level, text string) {
-		s.record(&row{kind: kindNote, level: level}, head, text, maxText)
+		r := &row{kind: kindNote, level: level}
+		if s.recorded && len(text) <= maxText {
+			r.noted = event
+		}
+		s.record(r, head, text, maxText)
 	}
 	switch e := event.(type) {
 	case wire.ProcessStarted:
 		s.endPeer(e.Server)
-		s.peers[e.Server] = newPeer(e.Command, e.Cwd)
-		add(e.Head, "info", fmt.Sprintf("process %d started", e.PID))
+		p, text := newPeer(e.Command, e.Cwd), fmt.Sprintf("process %d started", e.PID)
+		if s.recorded { // its files may be on another machine
+			p.writers, text = &culprit.Context{Command: e.Command}, "started: "+exec.PasteLine(e.Command...)
+		}
+		s.peers[e.Server] = p
+		add(e.Head, "info", text)
 	case wire.ProcessExited:
 		s.endPeer(e.Server)
+		e.How = cutText(e.How, 200)
+		event = e // for its row
 		level := "error"
 		if e.Asked {
 			level = "info"
 		}
-		text := fmt.Sprintf("process ended after %s: %s", pane.Duration(e.Lived), cutText(e.How, 200))
+		text := fmt.Sprintf("process ended after %s: %s", pane.Duration(e.Lived), e.How)
 		if e.Forced != "" {
 			text += ", forced by " + e.Forced
 		}
@@ -44,6 +57,8 @@ func (s *store) note(event exec.Event) {
 	case servers.ConnectFailed:
 		s.endPeer(e.Server)
 		add(e.Head, "error", fmt.Sprintf("given up: %v", e.Err))
+	case recording.Dropped:
+		add(e.Head, "warning", words.Count(e.Lines, "line")+" not recorded in time")
 	case exec.Notice:
 		add(wire.Head{At: e.At, Server: e.Server}, strings.ToLower(e.Level.String()), noticeText(e))
 	}

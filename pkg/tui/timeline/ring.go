@@ -80,6 +80,8 @@ type store struct {
 	drops int // counts dropped rows
 	added int // counts added calls
 	stats stats
+	// recorded reports whether the rows are those of a recording.
+	recorded bool
 }
 
 func (s *store) add(one *row) {

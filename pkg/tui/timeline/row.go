@@ -35,6 +35,7 @@ type row struct {
 	unexpected *unexpected
 	odd        *wire.OddFrame
 	exchange   *wire.HTTPExchange
+	noted      exec.Event // that a note of a recording is about
 }
 
 type kind int
@@ -115,9 +116,9 @@ func (s *store) record(r *row, head wire.Head, text string, limit int) {
 func (s *store) take(event exec.Event) {
 	switch e := event.(type) {
 	case wire.FrameSent:
-		s.frame(e.Head, true, e.ID, e.Method, e.Bytes)
+		s.frame(e.Head, true, 0, e.ID, e.Method, e.Bytes)
 	case wire.FrameReceived:
-		s.frame(e.Head, false, e.ID, e.Method, e.Bytes)
+		s.frame(e.Head, false, e.Took, e.ID, e.Method, e.Bytes)
 	case wire.StderrLine:
 		s.record(&row{kind: kindStderr}, e.Head, e.Text, maxText)
 	case wire.PollutedLine:

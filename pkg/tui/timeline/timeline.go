@@ -33,6 +33,9 @@ type Options struct {
 	Hide func(string) string
 	// Now is the clock, in the zone that times are shown in; nil means time.Now.
 	Now func() time.Time
+	// Recorded reports whether the events are those of a recording: calls cannot be repeated, and a request waits no
+	// longer.
+	Recorded bool
 }
 
 // Subject is what the timeline follows: a call, else a server.
@@ -77,8 +80,9 @@ func New(theme *pane.Theme, options Options) *Timeline {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	rows := &store{peers: make(map[string]*peer), recorded: options.Recorded}
 	return &Timeline{
-		look:    look{theme: theme, hide: options.Hide, now: options.Now, rows: &store{peers: make(map[string]*peer)}},
+		look:    look{theme: theme, hide: options.Hide, now: options.Now, rows: rows},
 		options: options, begun: options.Now(),
 		typed: pane.NewSearch("filter: "), search: pane.NewSearch("search: "),
 	}
@@ -200,7 +204,7 @@ func (t *Timeline) title(room int) (title string, at func(x int) int) {
 	if t.dropped > 0 {
 		lost = " " + theme.Paint(pane.Warn, theme.Glyphs.Warn+roughly(t.dropped)+" lost")
 	}
-	filters, tab := theme.Tabs(filterNames(), int(t.only), room-2-theme.Width(what))
+	filters, tab := theme.Tabs(t.filters(), int(t.only), room-2-theme.Width(what))
 	if theme.Width(what+lost)+2+theme.Width(filters) > room {
 		lost = ""
 	}
@@ -247,9 +251,17 @@ func roughly(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
+// filters returns the names of the filters. A recording has messages, but no calls.
+func (t *Timeline) filters() []string {
+	if t.options.Recorded {
+		return filterNames()[:filterCalls]
+	}
+	return filterNames()
+}
+
 // turn goes to another filter.
 func (t *Timeline) turn(by int) {
-	n := len(filterNames())
+	n := len(t.filters())
 	t.only, t.detail = filter((int(t.only)+by+n)%n), nil
 }
 
@@ -291,7 +303,7 @@ func (t *Timeline) Bindings() []pane.Binding {
 	}
 	turn := func(by int) func() tea.Cmd { return pane.Do(func() { t.turn(by) }) }
 	next := pane.Binding{
-		Keys: []string{"]"}, Help: "next of " + strings.Join(filterNames(), ", "), Short: "filter", Do: turn(1),
+		Keys: []string{"]"}, Help: "next of " + strings.Join(t.filters(), ", "), Short: "filter", Do: turn(1),
 	}
 	previous := pane.Binding{Keys: []string{"["}, Help: "previous filter", Do: turn(-1)}
 	if t.detail != nil {
