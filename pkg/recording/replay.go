@@ -3,6 +3,8 @@ package recording
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,99 +15,151 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Replay answers requests as the server of a recording did. It is not safe for concurrent use.
+// Replay answers messages of a client as the server of a recording did. It is not safe for concurrent use.
 type Replay struct {
-	pairs    Pairs
-	answered map[string][]*replayed // by method, in order
-	waiting  map[*Request]*replayed
+	pairs   Pairs
+	waiting map[*Request]*turn
+	named   map[string]*turn // by the id and the progress token of the request
+	last    *turn
+	same    map[string]*turns   // by method and parameters
+	asked   map[string][]*turns // by method, in order
+	held    map[string]held     // by the id of the server's request that the client has not answered yet
 	// Servers are the names of the servers in the recording.
 	Servers []string
 }
 
-// replayed is a recorded request with its response, and the notifications that the server sent before that.
-type replayed struct {
-	request *Request
-	params  string // without _meta, in one form
-	notices [][]byte
-	used    bool
+// turn is a message of the client, with what the server sent then: the response, notifications, and own requests.
+type turn struct {
+	asked   *Request
+	answers [][]byte
+}
+
+// turns are equal messages of the client, in order.
+type turns struct {
+	params string // without _meta, in one form
+	list   []*turn
+}
+
+// held is what the server sent after an own request, once the client had answered that.
+type held struct {
+	answers [][]byte
+	message wire.Message // of the client
 }
 
 // Take adds an event of the recording.
 func (r *Replay) Take(event wire.Event) {
 	if r.waiting == nil {
-		r.waiting, r.answered = make(map[*Request]*replayed), make(map[string][]*replayed)
+		r.waiting, r.named = make(map[*Request]*turn), make(map[string]*turn)
+		r.same, r.asked, r.held = make(map[string]*turns), make(map[string][]*turns), make(map[string]held)
 	}
 	if !slices.Contains(r.Servers, event.From()) && event.From() != "" {
 		r.Servers = append(r.Servers, event.From())
 	}
 	if _, isStart := event.(wire.ProcessStarted); isStart {
+		r.last = nil
 		clear(r.waiting)
+		clear(r.named)
 	}
 	request, answers := r.pairs.Take(event)
 	switch {
-	case request == nil:
-	case answers && !request.FromServer:
-		one := r.waiting[request]
+	case request == nil, answers && request.FromServer:
+	case answers:
+		r.add(r.waiting[request], request.Response)
 		delete(r.waiting, request)
-		r.answered[request.Method] = append(r.answered[request.Method], one)
-	case !answers && !request.FromServer && request.ID != nil:
-		r.waiting[request] = &replayed{request: request, params: paramsOf(request.Message)}
-	case request.FromServer && request.ID == nil:
-		for _, one := range r.waiting {
-			one.notices = append(one.notices, request.Message)
+	case request.FromServer:
+		token, subscription := namesIn(request.Message)
+		r.add(cmp.Or(r.named["token "+string(token)], r.named["id "+string(subscription)], r.last), request.Message)
+	default:
+		r.last = &turn{asked: request}
+		if request.ID != nil {
+			r.waiting[request] = r.last
+			r.named["id "+string(request.ID)] = r.last
+			if token, _ := namesIn(request.Message); token != nil {
+				r.named["token "+string(token)] = r.last
+			}
 		}
 	}
 }
 
-// Answer returns what the recorded server sent in response to a message: notifications, then the response with the id
-// of the message; nothing for a notification. Requests match by method and parameters without "_meta"; an initialize
-// request matches any other, since each client names itself. Equal requests get their responses in order, and the last
-// one again and again. missed says which request the recording does not have, and which of it is closest.
+// add adds a message of the server to the turn that it belongs to, nil if there is none.
+func (r *Replay) add(one *turn, message []byte) {
+	if one == nil {
+		return
+	}
+	if one.answers == nil {
+		method, params := one.asked.Method, paramsOf(one.asked.Method, one.asked.Message)
+		equal := r.same[method+params]
+		if equal == nil {
+			equal = &turns{params: params}
+			r.same[method+params] = equal
+			r.asked[method] = append(r.asked[method], equal)
+		}
+		equal.list = append(equal.list, one)
+	}
+	one.answers = append(one.answers, message)
+}
+
+// Answer returns what the recorded server sent after a message: notifications, requests, and the response with the id
+// of the message. After a request, it sends the rest once the client has answered. Messages match by method and
+// parameters without "_meta"; an initialize request matches any other, since each client names itself. Equal messages
+// get their answers in order, and the last one again and again. missed says which request the recording does not have,
+// and which of it is closest.
 func (r *Replay) Answer(message []byte) (answers [][]byte, missed string) {
 	m, ok := wire.Parse(message)
-	if !ok {
+	switch {
+	case !ok:
 		return [][]byte{failure([]byte("null"), -32700, "not a JSON-RPC message")}, ""
+	case m.Method == "":
+		rest := r.held[m.AnswerID()]
+		delete(r.held, m.AnswerID())
+		return r.play(rest), ""
 	}
-	if m.Method == "" || m.ID == nil {
-		return nil, ""
-	}
-	params := paramsOf(message)
-	if one := r.find(m.Method, params); one != nil {
-		one.used = true
-		for _, notice := range one.notices {
-			if notice = withToken(notice, message); notice != nil {
-				answers = append(answers, notice)
-			}
+	params := paramsOf(m.Method, message)
+	if equal := r.same[m.Method+params]; equal != nil {
+		one := equal.list[0]
+		if len(equal.list) > 1 {
+			equal.list = equal.list[1:]
 		}
-		return append(answers, replaced(one.request.Response, "id", m.ID)), ""
+		return r.play(held{one.answers, m}), ""
 	}
-	if m.Method == "ping" { // clients send it whenever they like
+	switch {
+	case m.ID == nil:
+		return nil, ""
+	case m.Method == "ping": // clients send it whenever they like
 		return [][]byte{rawjson.Build("jsonrpc", "2.0", "id", m.ID, "result", rawjson.Build())}, ""
 	}
-	missed = "the recording has no " + m.Method + " with " + params
-	if near := r.nearest(m.Method, params); near != nil {
-		missed += "; the closest has " + near.params
+	missed = strings.TrimSuffix("the recording has no "+m.Method+" with "+params, " with ")
+	if near := r.nearest(m.Method, params); near != "" {
+		missed += "; the closest has " + near
 	}
 	return [][]byte{failure(m.ID, -32602, missed)}, missed
 }
 
-// find returns the first unused recorded request that matches, or the last one that does.
-func (r *Replay) find(method, params string) (found *replayed) {
-	for _, one := range r.answered[method] {
-		if method == "initialize" || one.params == params {
-			if found = one; !one.used {
-				return one
+// play returns the recorded messages up to a request, and holds the others until it is answered.
+func (r *Replay) play(rest held) (played [][]byte) {
+	for at, answer := range rest.answers {
+		switch m := wire.Read(answer); {
+		case m.Method == "":
+			answer = replaced(answer, "id", rest.message.ID)
+		case m.ID == nil:
+			if answer = readdressed(answer, rest.message); answer == nil {
+				continue
 			}
+		default:
+			r.held[m.AnswerID()] = held{rest.answers[at+1:], rest.message}
+			return append(played, answer)
 		}
+		played = append(played, answer)
 	}
-	return found
+	return played
 }
 
-// nearest returns the recorded request of a method that has the most members with the same value; nil if there is none.
-func (r *Replay) nearest(method, params string) (nearest *replayed) {
+// nearest returns the recorded parameters of a method that have the most members with the same value; "" if it was not
+// requested.
+func (r *Replay) nearest(method, params string) (nearest string) {
 	best := -1
 	wanted := leaves("", []byte(params), nil)
-	for _, one := range r.answered[method] {
+	for _, one := range r.asked[method] {
 		same := 0
 		for _, leaf := range leaves("", []byte(one.params), nil) {
 			if slices.Contains(wanted, leaf) {
@@ -113,7 +167,7 @@ func (r *Replay) nearest(method, params string) (nearest *replayed) {
 			}
 		}
 		if same > best {
-			nearest, best = one, same
+			nearest, best = one.params, same
 		}
 	}
 	return nearest
@@ -130,8 +184,11 @@ func leaves(path string, value []byte, found []string) []string {
 	return found
 }
 
-// paramsOf returns a request's parameters without "_meta", sorted and compact.
-func paramsOf(message []byte) string {
+// paramsOf returns the parameters of a message by which it is found: without "_meta", sorted and compact.
+func paramsOf(method string, message []byte) string {
+	if method == "initialize" {
+		return ""
+	}
 	var kept []rawjson.Member
 	for member := range rawjson.Each(rawjson.Get(message, "params")) {
 		if member.Name != "_meta" {
@@ -149,18 +206,36 @@ func paramsOf(message []byte) string {
 	return strings.TrimSpace(string(sorted))
 }
 
-// withToken returns a notification for the request that a message is: progress gets the token of the request. It
-// returns nil for progress that the request does not ask for.
-func withToken(notice, message []byte) []byte {
+const subscriptionID = "io.modelcontextprotocol/subscriptionId"
+
+// namesIn returns by what a message names a request, nil if it does not: the progress token of the request, which has
+// it in "_meta", or its id.
+func namesIn(message []byte) (token, subscription json.RawMessage) {
+	params := rawjson.Get(message, "params")
+	meta := rawjson.Get(params, "_meta")
+	if token = rawjson.Get(params, "progressToken"); token == nil {
+		token = rawjson.Get(meta, "progressToken")
+	}
+	return token, rawjson.Get(meta, subscriptionID)
+}
+
+// readdressed returns a notification for the request that a message is: with its progress token and id. It returns nil
+// for progress that the request does not ask for.
+func readdressed(notice []byte, message wire.Message) []byte {
+	token, subscription := namesIn(notice)
 	params := rawjson.Get(notice, "params")
-	if rawjson.Get(params, "progressToken") == nil {
+	switch {
+	case token != nil:
+		if token, _ = namesIn(message.Raw); token == nil {
+			return nil
+		}
+		params = replaced(params, "progressToken", token)
+	case subscription != nil && message.ID != nil:
+		params = replaced(params, "_meta", replaced(rawjson.Get(params, "_meta"), subscriptionID, message.ID))
+	default:
 		return notice
 	}
-	token := rawjson.Get(rawjson.Get(rawjson.Get(message, "params"), "_meta"), "progressToken")
-	if token == nil {
-		return nil
-	}
-	return replaced(notice, "params", replaced(params, "progressToken", token))
+	return replaced(notice, "params", params)
 }
 
 // replaced returns an object with another value of a member.
