@@ -273,10 +273,15 @@ func ReadHead(frame []byte) Head {
 
 // Exchange returns the nth request of a method, counted from 0, or nil.
 func (r *Run) Exchange(method string, n int) *Exchange {
-	if list := r.Asked(method); n < len(list) {
-		return list[n]
+	if r == nil {
+		return nil
 	}
-	return nil
+	return r.find(func(x *Exchange) bool {
+		if x.Method == method {
+			n--
+		}
+		return n < 0
+	})
 }
 
 // EventsOf returns the events of one type in order. A nil run has none.

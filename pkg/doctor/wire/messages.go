@@ -13,8 +13,11 @@ import (
 // beforeAgreement reports whether an HTTP message came before a revision was negotiated, such as a legacy server's
 // response to server/discover. No schema applies to it.
 func beforeAgreement(e *evidence.Evidence, m Received) bool {
+	if !e.OverHTTP() {
+		return false
+	}
 	first := m.Run.Exchange("initialize", 0)
-	return e.OverHTTP() && first != nil && m.Event.At.Before(first.At)
+	return first != nil && m.Event.At.Before(first.At)
 }
 
 // Received is one message of a server.
@@ -132,7 +135,7 @@ func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 
 // IsEcho reports whether the message is one of toolx's own requests, which stdout-echo reports.
 func (m Received) IsEcho() bool {
-	return slices.ContainsFunc(m.Run.Exchanges, func(x *evidence.Exchange) bool {
+	return m.Head.Method != "" && slices.ContainsFunc(m.Run.Exchanges, func(x *evidence.Exchange) bool {
 		return x.ID == m.Head.ID && x.Method == m.Head.Method
 	})
 }

@@ -103,14 +103,17 @@ func (m Received) revision(e *evidence.Evidence) string {
 	if m.Answers != nil && evidence.MemberAt(m.Answers.Sent, "params", "_meta", version) != nil {
 		return evidence.ModernRevision
 	}
-	candidates := []string{m.Run.Protocol}
+	known := append(evidence.LegacyRevisions(), evidence.ModernRevision)
+	if slices.Contains(known, m.Run.Protocol) {
+		return m.Run.Protocol
+	}
+	var candidates []string
 	for _, x := range m.Run.Asked("initialize") {
 		candidates = append(candidates, rawjson.Unquote(evidence.MemberAt(x.Result, "protocolVersion")))
 	}
 	if e.Clean != nil {
 		candidates = append(candidates, e.Clean.Protocol)
 	}
-	known := append(evidence.LegacyRevisions(), evidence.ModernRevision)
 	for _, candidate := range candidates {
 		if slices.Contains(known, candidate) {
 			return candidate
