@@ -20,8 +20,9 @@ type lastOutput struct {
 	stdout, stderr []string
 }
 
-// The bounds of the lines of each kind that are kept of a server.
+// The bounds of what is kept: servers, the lines of each kind of a server, and bytes of a line.
 const (
+	maxServers  = 100
 	maxLast     = 200
 	maxLastLine = 4 << 10
 )
@@ -53,10 +54,14 @@ func (c *Causes) last(server string) *lastOutput {
 	if c.output == nil {
 		c.output = make(map[string]*lastOutput)
 	}
-	if c.output[server] == nil {
-		c.output[server] = new(lastOutput)
+	output := c.output[server]
+	if output == nil {
+		output = new(lastOutput)
+		if len(c.output) < maxServers {
+			c.output[server] = output
+		}
 	}
-	return c.output[server]
+	return output
 }
 
 func keep(lines *[]string, line string) {
