@@ -141,7 +141,7 @@ func (l *look) cells(r *row, c choice, width int) (sign, what, right string) {
 }
 
 func (l *look) messageCells(r *row, c choice, width int) (sign, what, right string) {
-	theme, m := l.theme, r.message
+	theme, m := l.theme, r.said()
 	sign = theme.Signs("◀")
 	if m.sent {
 		sign = theme.Signs("▶")

@@ -60,8 +60,10 @@ func (m *message) announces() bool {
 
 // frame adds a message, and pairs it.
 func (s *store) frame(head wire.Head, sent bool, took time.Duration, id, method string, raw []byte) {
-	m := readMessage(id, method, raw)
-	m.sent, m.latency = sent, took
+	m := &message{sent: sent, id: cutText(id, maxID), method: cutText(method, maxName), latency: took}
+	if method == "" || method == "notifications/cancelled" || len(raw) > maxFrame {
+		m.read(raw) // others are read when they are drawn: most never are
+	}
 	if p := s.peers[head.Server]; p != nil && p.command == nil && sent && m.method == "initialize" {
 		s.endPeer(head.Server) // without a process, a session begins with its first request
 		delete(s.peers, head.Server)
@@ -74,10 +76,17 @@ func (s *store) frame(head wire.Head, sent bool, took time.Duration, id, method 
 	s.record(r, head, string(raw[:min(len(raw), maxFrame+1)]), maxFrame)
 }
 
-// readMessage reads the members of a message that matter besides its id and method. A message that is not
+// said returns a row's message with what it says.
+func (r *row) said() *message {
+	if r.message.summary == "" {
+		r.message.read([]byte(r.text))
+	}
+	return r.message
+}
+
+// read reads the members of a message that matter besides its id and method. A message that is not
 // an object has none.
-func readMessage(id, method string, raw []byte) *message {
-	m := &message{id: cutText(id, maxID), method: cutText(method, maxName)}
+func (m *message) read(raw []byte) {
 	read := wire.Read(raw)
 	m.answer = read.Result != nil || read.Err != nil
 	param := func(name string) string { return word(rawjson.Get(read.Params, name), maxName) }
@@ -105,7 +114,6 @@ func readMessage(id, method string, raw []byte) *message {
 	default:
 		m.summary = m.method
 	}
-	return m
 }
 
 // response describes a response.
@@ -204,7 +212,7 @@ func (p *peer) pair(r *row) {
 			asked := request.message
 			asked.state = stateAnswered
 			asked.latency = cmp.Or(m.latency, max(0, r.at.Sub(request.at)))
-			m.latency, m.of, m.short = asked.latency, asked.summary, asked.short
+			m.latency, m.of, m.short = asked.latency, request.said().summary, asked.short
 		}
 	case m.cancels != "":
 		if request := p.take(m.sent, m.cancels); request != nil {

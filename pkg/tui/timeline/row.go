@@ -54,7 +54,7 @@ const (
 func (r *row) stream() stream {
 	switch r.kind {
 	case kindMessage:
-		if r.message.level != "" || r.message.announces() {
+		if r.message.method == "notifications/message" || r.message.announces() {
 			return streamLog
 		}
 	case kindStderr:
@@ -70,7 +70,7 @@ func (r *row) stream() stream {
 // contains reports whether the row's text contains a text, which is in lower case.
 func (r *row) contains(lower string) bool {
 	switch {
-	case r.message != nil && (holds(r.message.of, lower) || holds(r.message.summary, lower)),
+	case r.message != nil && (holds(r.said().summary, lower) || holds(r.message.of, lower)),
 		r.unexpected != nil && holds(string(r.unexpected.Class), lower),
 		r.odd != nil && holds(string(r.odd.Class), lower), holds(r.level, lower):
 		return true
