@@ -159,7 +159,7 @@ func (o *Options) runReplay(ctx context.Context) error {
 	if o.file != "" {
 		return fault.Usage("cannot combine --replay and a config", "toolx serve --replay FILE")
 	}
-	replay := new(recording.Replay)
+	replay := &recording.Replay{Mask: o.Out.Mask.JSON}
 	warn := func(text string) { o.Out.Log.Warn(text) }
 	if err := recording.ReadFile(o.replay, replay.Take, warn); err != nil {
 		return fault.Usage("--replay "+o.replay+": "+fault.Reason(err),
