@@ -7,6 +7,8 @@ import (
 
 	"toolx/cmd/cmdtest"
 	"toolx/cmd/factory"
+	"toolx/pkg/config"
+	"toolx/pkg/mask"
 )
 
 // TestProxyOptions maps command lines to options. Scripts prove what the commands do.
@@ -21,4 +23,21 @@ func TestProxyOptions(t *testing.T) {
 			Want: Options{command: []string{"npx", "-y", "x", "--log"}, maxMessage: "1GiB"},
 		},
 	}...)
+}
+
+// TestHeaderVariables proves that -H expands variables, once, and that their values are masked.
+func TestHeaderVariables(t *testing.T) {
+	t.Setenv("TOKEN", "abc${d}def")
+	masker := mask.New()
+	server := config.AdHoc(nil, "https://host/${x}", map[string]string{"X-Key": "Bearer ${TOKEN}"})
+	if err := expandHeaders(server, masker); err != nil {
+		t.Fatal(err)
+	}
+	launch, err := server.Resolve(nil)
+	if err != nil || launch.Headers["X-Key"] != "Bearer abc${d}def" || launch.URL != "https://host/${x}" {
+		t.Fatalf("%+v %v", launch, err)
+	}
+	if shown := masker.Text("abc${d}def"); shown != mask.Mask {
+		t.Errorf("%q is shown", shown)
+	}
 }

@@ -24,6 +24,7 @@ import (
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/mask"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/bridge"
 	"toolx/pkg/servers/proxy"
@@ -161,6 +162,22 @@ func runBridge(ctx context.Context, o Options, server *config.Server, defaults c
 	return err
 }
 
+// expandHeaders replaces the variables in the headers of a server on the command line: clients start toolx without a
+// shell that would have done so.
+func expandHeaders(server *config.Server, masker *mask.Masker) error {
+	if len(server.Headers) == 0 {
+		return nil
+	}
+	written := config.Server{Name: server.Name, URL: config.Literal(server.URL), Headers: server.Headers}
+	resolved, err := written.Resolve(os.Environ())
+	if err != nil {
+		return fault.Usage(err.Error(), fault.HintOf(err))
+	}
+	server.Headers = resolved.Headers
+	masker.Add(resolved.Secrets...)
+	return nil
+}
+
 // proxied returns the server to run, with the size limit of its messages, and the defaults of its config. A command
 // needs no config, so a broken config does not matter.
 func proxied(a *toolset.Opener, o Options) (*config.Server, config.Defaults, error) {
@@ -178,7 +195,7 @@ func proxied(a *toolset.Opener, o Options) (*config.Server, config.Defaults, err
 	}
 	if adHoc != nil {
 		adHoc.MaxMessage = cmp.Or(limit, wire.DefaultMaxMessage)
-		return adHoc, none, nil
+		return adHoc, none, expandHeaders(adHoc, a.Out.Mask)
 	}
 	loaded, err := a.Consent.LoadConfig()
 	if err != nil {
