@@ -185,7 +185,7 @@ func (e Editor) Add(
 	if err != nil {
 		return err
 	}
-	return e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	return e.edit(ctx, file, true, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, name)
 		if found && !replace {
 			return nil, fault.Usage(fmt.Sprintf("%s has a server '%s' already", file.Name, name),
@@ -201,7 +201,7 @@ func (e Editor) Import(ctx context.Context, file config.File, clients []string) 
 	if err != nil {
 		return err
 	}
-	return e.edit(ctx, file, func([]byte) ([]config.Change, error) {
+	return e.edit(ctx, file, true, func([]byte) ([]config.Change, error) {
 		return []config.Change{{Path: []string{"imports"}, Value: ids}}, nil
 	})
 }
@@ -410,7 +410,7 @@ func runServersEdit(ctx context.Context, o editOptions) error {
 	if err != nil {
 		return err
 	}
-	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	err = editor.edit(ctx, file, true, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, o.name)
 		if !found {
 			gone := fmt.Sprintf("%s no longer has server '%s'", file.Name, o.name)
@@ -465,15 +465,28 @@ const editLockTime = 10 * time.Second
 // maxEdited is the size in bytes of the largest file that toolx changes; clients keep other data in theirs.
 const maxEdited = 64 << 20
 
-// edit changes a config file for the user. A folder's file to which the user has consented stays trusted.
-func (e Editor) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
-	return e.rewrite(ctx, file, true, changes)
+// edit changes values in a config file, and nothing else in it; see rewrite.
+func (e Editor) edit(
+	ctx context.Context, file config.File, consented bool, changes func([]byte) ([]config.Change, error),
+) error {
+	return e.rewrite(ctx, file, consented, func(data []byte) ([]byte, error) {
+		wanted, err := changes(data)
+		if err != nil || len(wanted) == 0 {
+			return nil, err
+		}
+		text, err := config.Edit(file.Name, data, wanted...)
+		if err != nil {
+			return nil, exit.Usage(err)
+		}
+		return text, nil
+	})
 }
 
-// rewrite changes a config file under a lock that all toolx processes share. changes gets the text, empty if there is
-// no file yet. consented reports whether the user knows what the changed entry starts.
+// rewrite changes a config file under a lock that all toolx processes share. change gets the text, empty if there is no
+// file yet, and returns the new one, or nil to change nothing. consented reports whether the user knows what the
+// changed entry starts: then a folder's file to which the user has consented stays trusted.
 func (e Editor) rewrite(
-	ctx context.Context, file config.File, consented bool, changes func([]byte) ([]config.Change, error),
+	ctx context.Context, file config.File, consented bool, change func([]byte) ([]byte, error),
 ) error {
 	if lock := stores.State("edit.lock"); lock != "" {
 		bounded, cancel := context.WithTimeout(ctx, editLockTime)
@@ -492,13 +505,9 @@ func (e Editor) rewrite(
 	if err != nil && !isNew {
 		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "use a readable file")
 	}
-	wanted, err := changes(data)
-	if err != nil || len(wanted) == 0 {
+	text, err := change(data)
+	if err != nil || text == nil {
 		return err
-	}
-	text, err := config.Edit(file.Name, data, wanted...)
-	if err != nil {
-		return exit.Usage(err)
 	}
 	trusted := consented && (isNew || e.IsTrusted(file))
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {

@@ -162,12 +162,12 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 
 // writeEntry puts an entry into a client's file.
 func (e Editor) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
-	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
+	file := NamedFile(to.Path, to.Scope == config.ScopeProject)
 	if reason := to.Refused(); reason != "" {
 		return fault.Usage("cannot change "+file.Name+": "+reason, person.OwnFileFix(file.Name))
 	}
 	backup := ""
-	err := e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	err := e.edit(ctx, file, true, func(data []byte) ([]config.Change, error) {
 		if config.Holds(file.Name, data, change.Path) && !replace {
 			name := change.Path[len(change.Path)-1]
 			taken := fmt.Sprintf("%s has a server '%s' already", file.Name, name)

@@ -202,7 +202,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
 	written := NamedFile(initFile, true)
-	err = Editor{Tools: r.tools}.rewrite(ctx, written, r.tools.Out.Person(), func([]byte) ([]config.Change, error) {
+	err = Editor{Tools: r.tools}.edit(ctx, written, r.tools.Out.Person(), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
 			command := words.Texts(server.Command, config.Literal)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,13 +73,6 @@ since, only the command of the entry is restored.
 	}
 }
 
-// wrapped is the text of a file before its server was wrapped, and the digest of the text after that.
-type wrapped struct {
-	File   string `json:"file"`
-	Before []byte `json:"before"`
-	After  []byte `json:"after_sha256"`
-}
-
 // runServersWrap changes the command of a client's entry, or restores it.
 func runServersWrap(ctx context.Context, o wrapOptions) error {
 	server, places, err := o.find()
@@ -91,49 +83,54 @@ func runServersWrap(ctx context.Context, o wrapOptions) error {
 	if err != nil {
 		return err
 	}
-	file := places[0]
-	digest := sha256.Sum256([]byte(file.Path + "\x00" + server.Name))
-	kept := stores.State(fmt.Sprintf("wrapped/%x.json", digest[:8]))
-	editor, target := Editor{o.Tools}, config.File{
-		Name: file.Path, Path: file.Path, Project: file.Scope == config.ScopeProject,
-	}
-	if o.undo {
-		if done, err := editor.restore(ctx, target, kept); done || err != nil {
-			return err
-		}
-	}
-	err = editor.edit(ctx, target, func(data []byte) ([]config.Change, error) {
-		var changes []config.Change
-		var err error
-		for _, place := range places {
-			if changes, err = server.Started(place, data, command); err == nil {
-				break
+	file := NamedFile(places[0].Path, places[0].Scope == config.ScopeProject)
+	kept := stores.State(fmt.Sprintf("wrapped/%x", sum([]byte(file.Path + "\x00" + server.Name))[:8]))
+	restored := false
+	err = Editor{o.Tools}.rewrite(ctx, file, true, func(data []byte) ([]byte, error) {
+		if o.undo {
+			was, _ := state.Read(kept, sha256.Size+maxEdited) // without it, the command is still restored
+			var before []byte
+			if before, restored = bytes.CutPrefix(was, sum(data)); restored {
+				return before, nil
 			}
 		}
-		if err != nil {
-			return nil, exit.Usage(err)
+		text, err := started(server, places, data, command)
+		if err == nil && !o.undo {
+			err = keep(kept, append(sum(text), data...))
 		}
-		if o.undo {
-			return changes, nil
-		}
-		after, err := config.Edit(file.Path, data, changes...)
-		if err != nil {
-			return nil, exit.Usage(err)
-		}
-		return changes, keep(kept, wrapped{file.Path, data, sum(after)})
+		return text, err
 	})
-	if err != nil {
+	name, path := render.Safe(o.name), render.Safe(file.Path)
+	switch {
+	case err != nil:
 		return err
+	case restored:
+		_ = os.Remove(kept) // the next wrap replaces it
+		o.Out.Say("restored %s", path)
+	case o.undo:
+		o.Out.Say("%s: only the command was restored, since %s has changed", name, path)
+	default:
+		o.Out.Say("%s records to %s; restart it in the client", name, render.Safe(command[3]))
+		o.Out.Say("toolx trace %s shows that; toolx servers unwrap %s restores %s",
+			render.Safe(exec.ShellLine(command[3])), render.Safe(exec.ShellLine(o.name)), path)
 	}
-	if o.undo {
-		o.Out.Say("%s: only the command was restored, since %s has changed",
-			render.Safe(o.name), render.Safe(file.Path))
-		return nil
-	}
-	o.Out.Say("%s records to %s; restart it in the client", render.Safe(o.name), render.Safe(command[3]))
-	o.Out.Say("toolx trace %s shows that; toolx servers unwrap %s restores %s",
-		render.Safe(exec.ShellLine(command[3])), render.Safe(exec.ShellLine(o.name)), render.Safe(file.Path))
 	return nil
+}
+
+// started returns the text of a client's file in which the entry of a server starts another command. The entry is in
+// one of the places.
+func started(server *config.Server, places []config.ClientFile, data []byte, command []string) ([]byte, error) {
+	var err error
+	for _, place := range places {
+		var changes []config.Change
+		if changes, err = server.Started(place, data, command); err == nil {
+			var text []byte
+			if text, err = config.Edit(place.Path, data, changes...); err == nil {
+				return text, nil
+			}
+		}
+	}
+	return nil, exit.Usage(err)
 }
 
 // find returns the server, and the client's file that has it: more than once if it has several places for servers.
@@ -192,43 +189,12 @@ func (o *wrapOptions) command(server *config.Server) ([]string, error) {
 	return append([]string{toolx, "proxy", "--record", record, "--"}, started...), nil
 }
 
-// keep saves what unwrap restores.
-func keep(path string, what wrapped) error {
-	text, err := json.Marshal(what)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	if err == nil {
-		err = state.Replace(path, text)
-	}
-	if err != nil {
+// keep saves what unwrap restores: the digest of the file's new text, and its old text.
+func keep(path string, text []byte) error {
+	if err := state.Replace(path, text); err != nil {
 		return fault.Usage("cannot save a backup: "+fault.Reason(err), "make "+filepath.Dir(path)+" writable")
 	}
 	return nil
-}
-
-// restore puts the bytes back that the file had, and reports whether it did: not if anything else has changed it.
-func (e Editor) restore(ctx context.Context, file config.File, kept string) (done bool, err error) {
-	var was wrapped
-	const most = 2 * maxEdited // in base64
-	text, err := state.Read(kept, most)
-	if err != nil || json.Unmarshal(text, &was) != nil || was.File != file.Path {
-		return false, nil
-	}
-	now, err := state.Read(file.Path, maxEdited)
-	if err != nil || !bytes.Equal(was.After, sum(now)) {
-		return false, nil
-	}
-	trusted := e.IsTrusted(file)
-	if err := state.Rewrite(file.Path, was.Before, newFileMode(file)); err != nil {
-		return false, fault.Usage("cannot write "+file.Path+": "+fault.Reason(err), "use a writable file")
-	}
-	_ = os.Remove(kept) // the next wrap replaces it
-	e.Tools.Out.Say("restored %s", render.Safe(file.Path))
-	if !trusted {
-		return true, nil
-	}
-	return true, e.KeepTrust(ctx, file)
 }
 
 func sum(text []byte) []byte {
