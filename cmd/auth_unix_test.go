@@ -43,8 +43,14 @@ type authWorld struct {
 	// secrets are variables of the environment, besides ROBOT.
 	secrets []string
 
+	// answers responds to a request in place of the world, unless it returns false.
+	answers func(http.ResponseWriter, *http.Request) bool
+
 	mu     sync.Mutex
 	number int
+	short  bool     // tokens have expired when they are issued
+	deny   bool     // the person refuses
+	dead   bool     // refresh tokens are no longer valid
 	tokens []string // the grant types that were asked with
 	refuse bool     // the token endpoint knows no client
 	signed []string // the assertions of clients
@@ -79,6 +85,13 @@ func (w *authWorld) fresh(kind string) string {
 
 func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 	w.mu.Lock()
+	if answers := w.answers; answers != nil {
+		w.mu.Unlock()
+		if answers(out, req) {
+			return
+		}
+		w.mu.Lock()
+	}
 	defer w.mu.Unlock()
 	_ = req.ParseForm()
 	answer := func(status int, value map[string]any) {
@@ -111,22 +124,33 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 	case "/authorize":
 		asked := req.URL.Query()
 		back := url.Values{"state": {asked.Get("state")}, "code": {w.fresh("code")}}
+		if w.deny {
+			back = url.Values{"state": {asked.Get("state")}, "error": {"access_denied"}}
+		}
 		http.Redirect(out, req, asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 	case "/token":
 		w.tokens = append(w.tokens, req.Form.Get("grant_type"))
-		if w.refuse {
+		switch expired := w.dead && req.Form.Get("grant_type") == "refresh_token"; {
+		case w.refuse:
 			answer(http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+			return
+		case expired:
+			answer(http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
 			return
 		}
 		if assertion := req.Form.Get("client_assertion"); assertion != "" {
 			w.signed = append(w.signed, assertion)
 		}
 		w.issued = append(w.issued, w.fresh("access"))
+		lifetime := 3600
+		if w.short {
+			lifetime = 1
+		}
 		answer(http.StatusOK, map[string]any{
 			"access_token":  w.issued[len(w.issued)-1],
 			"token_type":    "Bearer",
 			"refresh_token": w.fresh("refresh"),
-			"expires_in":    3600,
+			"expires_in":    lifetime,
 		})
 	case "/revoke":
 		w.ended = append(w.ended, req.Form.Get("token"))
@@ -279,7 +303,8 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 func (w *authWorld) browser() (told string, environ []string) {
 	w.t.Helper()
 	folder, told := w.t.TempDir(), w.t.TempDir()
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" > '%s/new' && mv '%[1]s/new' '%[1]s/address'\n", told)
+	script := fmt.Sprintf("#!/bin/sh\ncd '%s' && printf '%%s\\n' \"$1\" > new && cat new >> address.all && "+
+		"mv new address\n", told)
 	for _, name := range []string{"xdg-open", "open"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
 			w.t.Fatal(err)
@@ -345,7 +370,8 @@ func TestCallThatNeedsALogin(t *testing.T) {
 	if !strings.Contains(out, `"kind":"auth"`) {
 		t.Errorf("the envelope is %s", out)
 	}
-	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, `server "remote" refuses access: it requires a login`) || !strings.Contains(said, "toolx auth login remote") {
+	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said,
+		`server "remote" refuses access: it requires a login`) || !strings.Contains(said, "toolx auth login remote") {
 		t.Errorf("no hint: %s", said)
 	}
 	plain := onTerminal(t, environ, w.arguments([]string{"call", "greet", "--retries", "0"})...)
@@ -395,15 +421,7 @@ func TestCallWithOwnHeader(t *testing.T) {
 func TestCallWithAPrivateKey(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	text := newKey(t)
 	w.secrets = []string{"ROBOT_KEY=" + text}
 	out, said := w.run(0, "call", "signer__greet")
 	if out != "well served\n" || len(w.signed) != 1 {
@@ -427,6 +445,20 @@ func TestCallWithAPrivateKey(t *testing.T) {
 	if out, _ := w.run(3, "auth", "status", "keyless"); !strings.Contains(out, "misconfigured: ") {
 		t.Errorf("the status is %s", out)
 	}
+}
+
+// newKey returns a new private key.
+func newKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
 // Without a terminal nobody can log in: the error says at once what to do.

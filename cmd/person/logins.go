@@ -2,6 +2,7 @@ package person
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -126,8 +128,8 @@ func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.R
 	return auth.Transport(base, options)
 }
 
-// Unattended returns what lets a person log in to a server while no one is at the terminal: in a browser, whose page it
-// shows too. It returns nil if requests have their own authorization.
+// Unattended returns what lets the user log in to a server without a terminal: in a browser (see auth.LoginOnce). In CI
+// none opens. It returns nil if requests have their own authorization.
 func (l *Logins) Unattended(
 	server *config.Server, http mcphttp.ClientOptions,
 ) func(ctx context.Context, show func(address string, opened bool)) error {
@@ -135,17 +137,18 @@ func (l *Logins) Unattended(
 	if err != nil || site.OwnHeader() {
 		return nil
 	}
+	started := time.Now()
 	return func(ctx context.Context, show func(string, bool)) error {
 		base, err := HTTPBase(site, http)
 		if err != nil {
 			return err
 		}
 		options := l.Options(site)
-		options.Visit = func(ctx context.Context, address string) error {
-			show(address, auth.OpenBrowser(ctx, address) == nil)
-			return nil
+		options.Visit = auth.OpenBrowser
+		if os.Getenv("CI") != "" {
+			options.Visit = func(context.Context, string) error { return errors.New("CI is set") }
 		}
-		return auth.LoginOnce(ctx, base, options)
+		return auth.LoginOnce(ctx, base, options, started, show)
 	}
 }
 

@@ -73,30 +73,47 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	return c.kept(ctx)
 }
 
-// LoginOnce is Login for a process that other processes may start along with: one of them asks the person, and the
-// others use its login, or fail as it does.
-func LoginOnce(ctx context.Context, base http.RoundTripper, options Options) error {
+// LoginOnce is Login for a process that other processes may start along with: one of them asks the user, and the others
+// use its login. A login that failed in a browser is not repeated by the processes that had started by then: LoginOnce
+// returns the cause, until a login succeeds. started is when this process started.
+//
+// options.Visit only opens a browser. show gets the address of the login page and whether a browser has opened it, and
+// an empty address while another process asks the user.
+func LoginOnce(
+	ctx context.Context, base http.RoundTripper, options Options, started time.Time,
+	show func(address string, opened bool),
+) error {
 	c, err := newClient(base, options)
 	if err != nil {
 		return err
 	}
-	waited := false
-	if options.Store != nil {
-		var unlock func()
-		if unlock, waited, err = options.Store.lockLogin(ctx, options.URL); err != nil {
-			return c.fail(ctx, nil, options.Store.fix(), "a login cannot be stored: %v", err)
-		}
-		defer unlock()
-		if stored, err := c.load(ctx); err == nil && stored != nil && !stored.expired() {
-			if _, asked, err := c.ping(ctx, stored); err == nil && asked == nil {
-				return nil
-			}
+	open, opened := options.Visit, false
+	options.Visit = func(ctx context.Context, address string) error {
+		opened = open(ctx, address) == nil
+		show(address, opened)
+		return nil
+	}
+	if options.Store == nil {
+		_, err := Login(ctx, base, options)
+		return err
+	}
+	unlock, err := options.Store.lockLogin(ctx, options.URL, func() { show("", true) })
+	if err != nil {
+		return c.fail(ctx, nil, options.Store.fix(), "a login cannot be stored: %v", err)
+	}
+	defer unlock()
+	if stored, err := c.load(ctx); err == nil && stored != nil && !stored.expired() {
+		if _, asked, err := c.ping(ctx, stored); err == nil && asked == nil {
+			return nil
 		}
 	}
-	if waited {
-		return c.fail(ctx, nil, "toolx auth login "+options.Login, "the login in another toolx process failed")
+	if problem := options.Store.failure(options.URL, started); problem != "" {
+		return c.fail(ctx, nil, "toolx auth login "+options.Login, "%s", problem)
 	}
 	_, err = Login(ctx, base, options)
+	if failed := (*Error)(nil); opened && errors.As(err, &failed) {
+		options.Store.noteFailure(options.URL, failed.Problem)
+	}
 	return err
 }
 

@@ -18,7 +18,6 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/state"
 )
 
 // A login from nothing: metadata, registration, PKCE, the resource, the scopes.
@@ -1143,59 +1142,77 @@ func TestLoginFromAnotherProcess(t *testing.T) {
 	waiting.Visit = nil
 	transport := Transport(http.DefaultTransport, waiting)
 	w.wantError(transport, "", "it requires a login", "toolx auth login remote")
-	if err := LoginOnce(t.Context(), http.DefaultTransport, options); err != nil {
+	shown := func(string, bool) {}
+	if err := LoginOnce(t.Context(), http.DefaultTransport, options, time.Now(), shown); err != nil {
 		t.Fatal(err)
 	}
 	w.wantServed(transport, "")
 }
 
-// Five processes that need a login lead to one browser; when the person says no, the others fail as well.
+// Five processes that need a login lead to one browser; when the user refuses, the others fail with the cause. A
+// process that starts later asks again. One whose browser does not open, or that is killed, leaves the login to the
+// next.
 func TestLoginOnce(t *testing.T) {
-	for _, deny := range []bool{false, true} {
-		w := newWorld(t)
-		w.deny = deny
-		dir := t.TempDir()
-		var all, locked sync.WaitGroup
-		locked.Add(1)
-		first := w.options()
-		first.Store = NewStore(dir, false)
-		visit := first.Visit
-		begun := make(chan struct{})
-		first.Visit = func(ctx context.Context, address string) error {
-			close(begun)
-			locked.Wait()
-			return visit(ctx, address)
-		}
-		failures := make(chan error, 5)
-		all.Go(func() { failures <- LoginOnce(t.Context(), http.DefaultTransport, first) })
-		<-begun
-		for range 4 {
-			other := w.options()
-			other.Store = NewStore(dir, false)
-			_, ok, err := state.TryLock(strings.TrimSuffix(other.Store.path(w.url()), ".json") + ".login.lock")
-			if ok || err != nil {
-				t.Fatalf("the login has no lock: %v", err)
+	for _, outcome := range []string{"succeeds", "denied", "no browser", "killed"} {
+		t.Run(outcome, func(t *testing.T) {
+			w := newWorld(t)
+			w.deny = outcome == "denied" || outcome == "no browser"
+			dir, started := t.TempDir(), time.Now()
+			waiting := make(chan struct{}, 5)
+			once := func(ctx context.Context, visit func(context.Context, string) error) error {
+				options := w.options()
+				options.Store, options.Visit = NewStore(dir, false), visit
+				return LoginOnce(ctx, http.DefaultTransport, options, started, func(address string, _ bool) {
+					if address == "" {
+						waiting <- struct{}{}
+					}
+				})
 			}
-			reached := make(chan struct{})
+			ctx, kill := context.WithCancel(t.Context())
+			defer kill()
+			begun, proceed := make(chan struct{}), make(chan struct{})
+			var all sync.WaitGroup
+			failures := make(chan error, 5)
 			all.Go(func() {
-				close(reached)
-				failures <- LoginOnce(t.Context(), http.DefaultTransport, other)
+				failures <- once(ctx, func(ctx context.Context, address string) error {
+					close(begun)
+					<-proceed
+					if outcome == "killed" {
+						kill()
+						return nil
+					}
+					if err := w.visit(ctx, address); err != nil || outcome != "no browser" {
+						return err
+					}
+					return errors.New("no browser")
+				})
 			})
-			<-reached
-		}
-		locked.Done()
-		all.Wait()
-		failed := 0
-		for range 5 {
-			if <-failures != nil {
-				failed++
+			<-begun
+			for range 4 {
+				all.Go(func() { failures <- once(t.Context(), w.visit) })
 			}
-		}
-		if !deny && (failed > 0 || len(w.visits) != 1) {
-			t.Errorf("%d processes failed, and %d browsers opened", failed, len(w.visits))
-		}
-		if deny && failed != 5 {
-			t.Errorf("%d processes failed after the refusal", failed)
-		}
+			for range 4 {
+				<-waiting
+			}
+			close(proceed)
+			all.Wait()
+			failed := 0
+			for range 5 {
+				if err := <-failures; err != nil {
+					failed++
+					if outcome != "killed" && !strings.Contains(err.Error(), "refuses: access_denied") {
+						t.Errorf("the error is %v", err)
+					}
+				}
+			}
+			want := map[string][2]int{"succeeds": {0, 1}, "denied": {5, 1}, "no browser": {5, 2}, "killed": {1, 1}}
+			if got := [2]int{failed, len(w.visits)}; got != want[outcome] {
+				t.Errorf("%d processes failed, and %d pages were opened", failed, len(w.visits))
+			}
+			w.deny, started = false, time.Now()
+			if err := once(t.Context(), w.visit); err != nil {
+				t.Errorf("a later process: %v", err)
+			}
+		})
 	}
 }

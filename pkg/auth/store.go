@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"toolx/pkg/keyring"
 	"toolx/pkg/state"
@@ -116,6 +117,7 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 		}
 	}
 	read.Grants[grant.Issuer] = one
+	_ = os.Remove(s.failurePath(server)) // usually there is none
 	return s.write(server, read)
 }
 
@@ -241,15 +243,43 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 	return state.Lock(ctx, strings.TrimSuffix(s.path(server), ".json")+".lock")
 }
 
-// lockLogin waits until no other process lets a person log in to the server, and reports whether one did.
-func (s *Store) lockLogin(ctx context.Context, server string) (unlock func(), waited bool, err error) {
+// lockLogin waits until no other process lets the user log in to the server. It calls waiting if it has to wait.
+func (s *Store) lockLogin(ctx context.Context, server string, waiting func()) (unlock func(), err error) {
 	file := strings.TrimSuffix(s.path(server), ".json") + ".login.lock"
 	unlock, ok, err := state.TryLock(file)
 	if ok || err != nil {
-		return unlock, false, err
+		return unlock, err
 	}
-	unlock, err = state.Lock(ctx, file)
-	return unlock, true, err
+	waiting()
+	return state.Lock(ctx, file)
+}
+
+// failedLogin is the file about a login that failed.
+type failedLogin struct {
+	Time    time.Time `json:"time"`
+	Problem string    `json:"problem"`
+}
+
+// noteFailure records why a login to a server failed, until one succeeds.
+func (s *Store) noteFailure(server, problem string) {
+	text, err := json.Marshal(failedLogin{time.Now(), problem})
+	if err == nil {
+		_ = state.Replace(s.failurePath(server), append(text, '\n')) // Login has checked that it can be written
+	}
+}
+
+// failure returns why a login to a server failed after since; empty if none did.
+func (s *Store) failure(server string, since time.Time) string {
+	var last failedLogin
+	text, err := state.Read(s.failurePath(server), maxRecord)
+	if err != nil || json.Unmarshal(text, &last) != nil || last.Time.Before(since) {
+		return ""
+	}
+	return last.Problem
+}
+
+func (s *Store) failurePath(server string) string {
+	return strings.TrimSuffix(s.path(server), ".json") + ".failed"
 }
 
 // path returns a server's file. Its name is a hash: addresses may have secrets and characters that file names may not.

@@ -271,9 +271,14 @@ func TestBridgeLogin(t *testing.T) {
 			}
 			open.Store(true) // another process has logged in
 			b.send(`{"jsonrpc":"2.0","id":9,` + call + `}}`)
+			if outcome == "refused" {
+				b.wantParts(`notifications/tools/list_changed`)
+				b.wantParts(`notifications/resources/list_changed`)
+				b.wantParts(`notifications/prompts/list_changed`)
+			}
 			b.wantParts(`"id":9,"result"`)
-			if logins != 1 {
-				t.Errorf("%d logins", logins)
+			if want := map[string]int{"no browser": 1, "refused": 3}[outcome]; logins != want {
+				t.Errorf("%d logins, want %d", logins, want)
 			}
 		})
 	}

@@ -39,8 +39,9 @@ type Options struct {
 	Start func(relay protocol.Relay, client *wire.Client) Backend
 	// Retry is how often a request is sent that may be repeated, and the delay before the second attempt.
 	Retry rpc.RetryPolicy
-	// Login lets a person log in; it is nil where no login can help. It calls show with the address of the login page,
-	// and whether a browser has opened it. It ends with ctx.
+	// Login lets the user log in; it is nil where no login can help. It calls show with the address of the login page
+	// and whether a browser has opened it, and with an empty address while another process asks the user. It is called
+	// for each request that needs a login while none is under way, and decides whether to ask again. It ends with ctx.
 	Login func(ctx context.Context, show func(address string, opened bool)) error
 }
 

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,24 +19,24 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// login lets a person log in, once for all requests that need it.
+// login lets the user log in, once for all requests that need it.
 type login struct {
 	*bridge
 	mu   sync.Mutex // guards what follows
 	last *attempt
-	// provisional reports that the client was greeted in place of the server.
-	provisional bool
+	// provisional reports that the client was greeted in place of the server, and told that it has been told that the
+	// server can be used.
+	provisional, told bool
 }
 
 // attempt is a login that has begun.
 type attempt struct {
 	id      string
-	address string        // of the login page; set before shown is closed
-	opened  bool          // a browser has opened it; set before shown is closed
-	shown   chan struct{} // closed when there is a login page
+	visit   chan struct{} // closed when there is a login page that no browser has opened
 	done    chan struct{} // closed when the login has ended
 	err     error         // set before done is closed
-	used    bool          // the login has served a request; guarded by login.mu
+	address string        // of the login page; guarded by login.mu, as is what follows
+	opened  bool          // a browser has opened a login page, perhaps of another process
 }
 
 // loginWait is how long a request waits for a login in the browser. Clients wait for a response for a minute.
@@ -53,89 +54,77 @@ func needsLogin(err error) bool {
 // serve runs do, and runs it again after a login where one is needed.
 func (l *login) serve(ctx context.Context, do func() error) error {
 	err := do()
+	if err == nil {
+		l.tellUsable()
+	}
 	if l.Login == nil || !needsLogin(err) {
-		if err == nil {
-			l.use()
-		}
 		return err
 	}
 	a := l.attempt()
 	timer := time.NewTimer(loginWait)
 	defer timer.Stop()
-	for shown := a.shown; ; {
-		select {
-		case <-a.done:
-			if a.err != nil {
-				return &loginFailed{cause: err, err: a.err}
-			}
-			if err = do(); err == nil {
-				l.use()
-			}
-			return err
-		case <-shown:
-			if !a.opened {
-				return &loginPending{attempt: a, cause: err}
-			}
-			shown = nil
-		case <-timer.C:
-			return &loginPending{attempt: a, cause: err}
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	select {
+	case <-a.done:
+		if a.err != nil {
+			return &loginFailed{cause: err, err: a.err}
 		}
+		return do()
+	case <-a.visit:
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-}
-
-// use notes that the login has served a request: when it is lost, another one may begin.
-func (l *login) use() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last != nil && wire.Closed(l.last.done) && l.last.err == nil {
-		l.last.used = true
-	}
+	return &loginPending{id: a.id, address: a.address, opened: a.opened, cause: err}
 }
 
-// attempt returns the login that is under way, and begins one if there is none. Only a login that has served requests,
-// or that no browser has shown, is followed by another one, so that no client opens window after window.
+// attempt returns the login that is under way, and begins one if there is none.
 func (l *login) attempt() *attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.last
-	again := a == nil || wire.Closed(a.done) && (a.used || a.err != nil && a.showsOnly())
-	if !again {
-		return a
+	before := l.last
+	if before != nil && !wire.Closed(before.done) {
+		return before
 	}
-	a = &attempt{
+	a := &attempt{
 		id:    fmt.Sprintf("toolx-login-%d", time.Now().UnixNano()),
-		shown: make(chan struct{}), done: make(chan struct{}),
+		visit: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.last = a
 	l.going.Go(func() {
-		a.err = l.Login(l.life, func(address string, opened bool) {
-			a.address, a.opened = address, opened
-			close(a.shown)
-			if !opened {
-				l.showAddress(a)
-			}
-		})
+		a.err = l.Login(l.life, func(address string, opened bool) { l.show(a, address, opened) })
 		close(a.done)
+		again := before != nil && before.err != nil && a.err != nil && before.err.Error() == a.err.Error()
 		switch {
 		case a.err == nil:
 			l.loggedIn(a)
-		case l.life.Err() == nil:
+		case l.life.Err() == nil && !again:
 			l.notice(slog.LevelWarn, a.err.Error())
 		}
 	})
 	return a
 }
 
-// showsOnly reports whether there is a login page that no browser has opened.
-func (a *attempt) showsOnly() bool { return wire.Closed(a.shown) && !a.opened }
+// show notes the login page. If no browser has opened it, it is shown on stderr, and to a client that can open it.
+func (l *login) show(a *attempt, address string, opened bool) {
+	l.mu.Lock()
+	a.address, a.opened = address, opened
+	l.mu.Unlock()
+	required := fmt.Sprintf("server %q requires a login: ", l.Server.Name)
+	switch {
+	case address == "":
+		l.notice(slog.LevelWarn, required+"another toolx process is waiting for it")
+	case !opened:
+		l.notice(slog.LevelWarn, required+"open "+address)
+		close(a.visit)
+		l.askToVisit(a, address)
+	}
+}
 
-// showAddress shows a login page that no browser has opened: on stderr, and to a client that can.
-func (l *login) showAddress(a *attempt) {
-	l.notice(slog.LevelWarn, fmt.Sprintf("server %q requires a login: open %s", l.Server.Name, a.address))
-	client := l.introduced()
-	if client.Modern() || !l.visits() {
+// askToVisit asks a client of the older era to open a login page.
+func (l *login) askToVisit(a *attempt, address string) {
+	if l.introduced().Modern() || !l.visits() {
 		return
 	}
 	l.going.Go(func() {
@@ -146,7 +135,7 @@ func (l *login) showAddress(a *attempt) {
 			wire.WaitFor(ctx, a.done, time.Hour)
 		}()
 		// The login, and not the answer, decides.
-		_, _ = l.client.ask(ctx, string(mcp.MethodElicitationCreate), a.elicitation())
+		_, _ = l.client.ask(ctx, string(mcp.MethodElicitationCreate), elicitation(a.id, address))
 	})
 }
 
@@ -156,22 +145,28 @@ func (l *login) visits() bool {
 	return elicitation != nil && elicitation.URL != nil
 }
 
-// elicitation returns the params of the request to visit the login page (MCP 2025-11-25, client/elicitation, URL mode).
-func (a *attempt) elicitation() json.RawMessage {
-	return rawjson.Build("mode", "url", "message", "Log in to the server to use its tools.", "url", a.address,
-		"elicitationId", a.id)
+// elicitation returns the params of the request to visit a login page (MCP 2025-11-25, client/elicitation, URL mode).
+func elicitation(id, address string) json.RawMessage {
+	return rawjson.Build("mode", "url", "message", "Log in to the server to use its tools.", "url", address,
+		"elicitationId", id)
 }
 
-// loggedIn tells the client that the server can be used now.
+// loggedIn tells the client that a login has succeeded.
 func (l *login) loggedIn(a *attempt) {
-	l.mu.Lock()
-	provisional := l.provisional
-	l.mu.Unlock()
-	if a.showsOnly() && l.visits() && !l.introduced().Modern() {
+	if wire.Closed(a.visit) && l.visits() && !l.introduced().Modern() {
 		l.client.tell(notification(string(mcp.MethodNotificationElicitationComplete),
 			rawjson.Build("elicitationId", a.id)))
 	}
-	if !provisional {
+	l.tellUsable()
+}
+
+// tellUsable tells a client with a provisional greeting once that the server can be used now.
+func (l *login) tellUsable() {
+	l.mu.Lock()
+	tell := l.provisional && !l.told
+	l.told = l.told || tell
+	l.mu.Unlock()
+	if !tell {
 		return
 	}
 	for _, method := range []string{
@@ -225,22 +220,30 @@ func (l *login) emptyList(method string, m wire.Message) wire.Message {
 // loginFailed says that a login which was needed has failed.
 type loginFailed struct{ cause, err error }
 
-func (e *loginFailed) Error() string { return fmt.Sprintf("%v; the login failed: %v", e.cause, e.err) }
+func (e *loginFailed) Error() string { return "login failed: " + e.err.Error() }
 
-// Unwrap returns why a login was needed, which has the command to run.
+// Unwrap returns why a login was needed.
 func (e *loginFailed) Unwrap() error { return e.cause }
 
-// loginPending says that a login waits for a person.
+// Hint returns what to do about the failure, or the command to log in with.
+func (e *loginFailed) Hint() string { return cmp.Or(fault.HintOf(e.err), fault.HintOf(e.cause)) }
+
+// loginPending says that a login waits for the user.
 type loginPending struct {
-	*attempt
-	cause error
+	id, address string // of the login page; no address if there is none yet
+	opened      bool   // a browser has opened a login page
+	cause       error
 }
 
 func (e *loginPending) Error() string {
-	if !wire.Closed(e.shown) {
-		return fmt.Sprintf("%v; another toolx process is waiting for the login", e.cause)
+	text := e.cause.Error()
+	switch {
+	case e.address != "":
+		return text // with the address, the command could be out of sight
+	case e.opened:
+		return text + "; another toolx process is waiting for the login"
 	}
-	return fmt.Sprintf("%v; to log in, open %s", e.cause, e.address)
+	return fmt.Sprintf("%s; no login page within %s, because the authorization server is slow", text, loginWait)
 }
 
 // Unwrap returns why a login is needed, which has the command to run.
@@ -250,14 +253,11 @@ func (e *loginPending) Unwrap() error { return e.cause }
 // URLElicitationRequiredError).
 const codeVisitFirst = -32042
 
-// message returns the response to a request that waits for the login no longer.
+// message returns the response to a request that no longer waits for the login; there is a login page.
 func (e *loginPending) message() wire.Message {
-	if !wire.Closed(e.shown) {
-		return failed(&loginFailed{cause: e.cause, err: errors.New("another toolx process is waiting for it")})
-	}
 	data := rawjson.Build("kind", string(fault.KindAuth), "hint", fault.HintOf(e.cause), "url", e.address,
-		"elicitations", rawjson.Array([]json.RawMessage{e.elicitation()}))
-	return errorMessage(codeVisitFirst, failedText(e), data)
+		"elicitations", rawjson.Array([]json.RawMessage{elicitation(e.id, e.address)}))
+	return errorMessage(codeVisitFirst, failedText(e)+"; or open "+e.address, data)
 }
 
 // asksToVisit reports whether the client gets a request to visit the login page as the result of its request.
@@ -275,7 +275,7 @@ const loginState = "toolx-login"
 // inputRequired returns the result that asks the client to visit the login page, and to repeat its request.
 func (e *loginPending) inputRequired() wire.Message {
 	request := rawjson.Build("method", string(mcp.MethodElicitationCreate),
-		"params", with(e.elicitation(), "elicitationId", nil))
+		"params", with(elicitation(e.id, e.address), "elicitationId", nil))
 	return resultMessage(rawjson.Build("resultType", "input_required", "inputRequests",
 		rawjson.Build("login", request), "requestState", loginState))
 }

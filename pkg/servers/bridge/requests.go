@@ -33,7 +33,7 @@ func (b *bridge) answer(c *call) (m wire.Message, err error) {
 		return b.login.greeting(err), nil
 	}
 	var pending *loginPending
-	if errors.As(err, &pending) && b.login.asksToVisit(c) {
+	if errors.As(err, &pending) && pending.address != "" && b.login.asksToVisit(c) {
 		return pending.inputRequired(), nil
 	}
 	if err == nil {
@@ -232,18 +232,23 @@ func errorMessage(code int, text string, data json.RawMessage) wire.Message {
 // failed returns the response to a request that could not be answered: the cause, and what to do about it.
 func failed(err error) wire.Message {
 	var pending *loginPending
-	if errors.As(err, &pending) {
+	if errors.As(err, &pending) && pending.address != "" {
 		return pending.message()
 	}
 	data := rawjson.Build("kind", string(fault.KindOf(err)), "hint", fault.HintOf(err))
 	return errorMessage(mcp.INTERNAL_ERROR, failedText(err), data)
 }
 
-// failedText returns the cause, and the first thing to do about it.
+// failedText returns the cause, and the command to run, or the first thing to do.
 func failedText(err error) string {
-	text := err.Error()
-	if hint, _, _ := strings.Cut(fault.HintOf(err), "\n"); hint != "" {
-		text += " (" + hint + ")"
+	hints := strings.Split(fault.HintOf(err), "\n")
+	for _, hint := range hints {
+		if strings.HasPrefix(hint, "toolx ") {
+			return err.Error() + " (run: " + hint + ")"
+		}
 	}
-	return text
+	if hints[0] == "" {
+		return err.Error()
+	}
+	return err.Error() + " (" + hints[0] + ")"
 }
