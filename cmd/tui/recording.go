@@ -79,7 +79,7 @@ func readRecording(ctx context.Context, path string) (<-chan exec.Event, error) 
 			if why := causes.Take(event); why != nil {
 				notice(slog.LevelError, event.From(), why.What)
 			}
-		}, recording.Skipped(path, func(why string) { notice(slog.LevelWarn, "", why) })); err != nil {
+		}, recording.Skipped(filepath.Base(path), func(why string) { notice(slog.LevelWarn, "", why) })); err != nil {
 			select {
 			case failed <- err:
 			case <-begun:
