@@ -551,8 +551,10 @@ var bridgeLogins = []struct {
 		if !modern {
 			c.message("notifications/elicitation/complete")
 			c.message("notifications/tools/list_changed")
+			c.wantServed()
+		} else if !within(func() bool { return strings.Contains(c.response(c.call()), "well served") }) {
+			p.t.Error("the call is not served after the login")
 		}
-		c.wantServed()
 	}},
 	{"no browser, a client without elicitation", func(p *loginPerson, modern bool) {
 		c := p.start(modern, "remote", "BROWSER=false")
