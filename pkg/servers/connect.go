@@ -33,6 +33,9 @@ type connector struct {
 	lost    map[string]daemon.Record // sessions that have ended unexpectedly, by the names of servers
 }
 
+// maxEnded is how many sessions may end while they are asked, in one attempt.
+const maxEnded = 5
+
 // connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; it calls tried before the wait for another
 // attempt, and silent if the server does not answer for a while.
 func (c *connector) connect(
@@ -54,7 +57,9 @@ func (c *connector) connect(
 		})
 		session, err := c.attempt(ctx, &d)
 		started()
-		if sessionEnded(err) { // while it was asked: the server is reached in another way, in the same attempt
+		// A session that ends while it is asked does not count as an attempt. Where many processes use a server that
+		// cannot start, each of them may meet several sessions that end.
+		for ended := 0; sessionEnded(err) && ended < maxEnded; ended++ {
 			if d, err = c.prepare(ctx, server); err != nil {
 				return nil, err
 			}

@@ -357,8 +357,16 @@ func TestDaemonOfAnotherToolx(t *testing.T) {
 }
 
 // A session that ends while it is asked, and cannot be started again as it was, is an error at once: it is not retried.
+// Several may end in a row, as where other processes use a server that cannot start.
 func TestSessionEndsWhileItIsAsked(t *testing.T) {
 	t.Parallel()
+	for times, attempts := range map[int]int{1: 3, 3: 1} {
+		endsWhileItIsAsked(t, times, attempts)
+	}
+}
+
+func endsWhileItIsAsked(t *testing.T, times, attempts int) {
+	t.Helper()
 	w := startDaemon(t, 1<<20, "good")
 	key := daemon.NamedKey(w.server, false)
 	record, err := w.sessions.Read(key)
@@ -382,10 +390,15 @@ func TestSessionEndsWhileItIsAsked(t *testing.T) {
 	listener.SetUnlinkOnClose(false) // as a process that is killed leaves it
 	ended := make(chan error, 1)
 	go func() {
-		conn, err := listener.Accept()
-		_ = listener.Close()
-		if err == nil {
-			err = conn.Close()
+		var err error
+		for left := times; left > 0 && err == nil; left-- {
+			var conn net.Conn
+			if conn, err = listener.Accept(); left == 1 {
+				_ = listener.Close()
+			}
+			if err == nil {
+				err = conn.Close()
+			}
 		}
 		ended <- err
 	}()
@@ -393,14 +406,15 @@ func TestSessionEndsWhileItIsAsked(t *testing.T) {
 	bus.Subscribe(seen.Take)
 	pool := NewPool([]*config.Server{w.server}, Options{
 		Options:  protocol.Options{Bus: bus, StartTimeout: serverstest.Ample, Version: "test"},
-		Registry: exec.NewRegistry(bus), BaseDelay: time.Millisecond,
+		Registry: exec.NewRegistry(bus), BaseDelay: time.Millisecond, Attempts: attempts,
 		Sessions: &daemon.Sessions{Folder: folder, Version: "test"},
 	})
 	defer pool.Close(context.Background())
 	const lost = "has ended, and its --env"
 	if _, err := pool.Open(t.Context(), "fake"); err == nil || !strings.Contains(err.Error(), lost) {
-		t.Errorf("open: %v", err)
+		t.Errorf("open, after %d ends: %v", times, err)
 	}
+	_ = listener.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
