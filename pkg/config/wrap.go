@@ -20,35 +20,18 @@ func (s *Server) Started(file ClientFile, data []byte, command []string) ([]Chan
 		text, _ := rawjson.Marshal(value) // texts always marshal
 		return Change{Path: append(slices.Clone(path), key), Value: text}
 	}
-	var changes []Change
-	switch had := rawjson.Get(entry, argsKey) != nil; {
-	case argsKey == "":
-		changes = append(changes, change(commandKey, command))
-	case len(command) > 1:
-		changes = append(changes, change(commandKey, command[0]), change(argsKey, command[1:]))
-	case had:
-		changes = append(changes, change(commandKey, command[0]), Change{Path: append(slices.Clone(path), argsKey)})
-	default:
-		changes = append(changes, change(commandKey, command[0]))
+	changes := []Change{change(commandKey, command)}
+	if argsKey != "" {
+		changes = []Change{change(commandKey, command[0]), change(argsKey, command[1:])}
 	}
 	if filepath.Ext(file.Path) != ".toml" {
 		return changes, nil
 	}
 	// Tables of TOML can only be replaced as a whole.
-	members, _ := rawjson.Members(entry)
 	for _, c := range changes {
-		member := rawjson.NewMember(c.Path[len(c.Path)-1], c.Value)
-		at := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Name == member.Name })
-		switch {
-		case c.Value == nil:
-			members = slices.Delete(members, at, at+1)
-		case at < 0:
-			members = append(members, member)
-		default:
-			members[at] = member
-		}
+		entry = rawjson.With(entry, c.Path[len(c.Path)-1], c.Value)
 	}
-	return []Change{{Path: path, Value: rawjson.Object(members)}}, nil
+	return []Change{{Path: path, Value: entry}}, nil
 }
 
 // entry returns the path of a server's entry in the text of a file, and its value as JSON; nil if it is not there.

@@ -147,6 +147,25 @@ func Object(list []Member) json.RawMessage {
 	return out.Bytes()
 }
 
+// With returns an object with a member set to a value, in its place or at the end, or without the member if the value
+// is nil. Of several with one name, one is left.
+func With(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	var list []Member
+	for member := range Each(object) {
+		if member.Name == name {
+			if value == nil {
+				continue
+			}
+			member.Value, value = value, nil
+		}
+		list = append(list, member)
+	}
+	if value != nil {
+		list = append(list, NewMember(name, value))
+	}
+	return Object(list)
+}
+
 // Build writes an object of names and values, each of which follows its name: a string, a number or a boolean, or JSON.
 // JSON that is nil is left out with its name.
 func Build(pairs ...any) json.RawMessage {

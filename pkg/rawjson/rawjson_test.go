@@ -169,3 +169,22 @@ func TestBuild(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+func TestWith(t *testing.T) {
+	for _, test := range []struct{ object, name, value, want string }{
+		{`{"a": 1, "b":2}`, "a", "3", `{"a":3,"b":2}`},
+		{`{"\u0061":1,"b":2,"a":4}`, "a", "3", `{"\u0061":3,"b":2}`},
+		{`{"a":1}`, "b", "[]", `{"a":1,"b":[]}`},
+		{`{"a":1,"b":2,"a":3}`, "a", "", `{"b":2}`},
+		{``, "a", "1", `{"a":1}`},
+		{`{}`, "a", "", `{}`},
+	} {
+		var value json.RawMessage
+		if test.value != "" {
+			value = json.RawMessage(test.value)
+		}
+		if got := With(json.RawMessage(test.object), test.name, value); string(got) != test.want {
+			t.Errorf("%s with %s %s: %s, want %s", test.object, test.name, test.value, got, test.want)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func (r *Replay) play(rest held) (played [][]byte) {
 	for at, answer := range rest.answers {
 		switch m := wire.Read(answer); {
 		case m.Method == "":
-			answer = replaced(answer, "id", rest.message.ID)
+			answer = rawjson.With(answer, "id", rest.message.ID)
 		case m.ID == nil:
 			if answer = readdressed(answer, rest.message); answer == nil {
 				continue
@@ -231,25 +231,13 @@ func readdressed(notice []byte, message wire.Message) []byte {
 		if token, _ = namesIn(message.Raw); token == nil {
 			return nil
 		}
-		params = replaced(params, "progressToken", token)
+		params = rawjson.With(params, "progressToken", token)
 	case subscription != nil && message.ID != nil:
-		params = replaced(params, "_meta", replaced(rawjson.Get(params, "_meta"), subscriptionID, message.ID))
+		params = rawjson.With(params, "_meta", rawjson.With(rawjson.Get(params, "_meta"), subscriptionID, message.ID))
 	default:
 		return notice
 	}
-	return replaced(notice, "params", params)
-}
-
-// replaced returns an object with another value of a member.
-func replaced(object []byte, name string, value []byte) []byte {
-	var members []rawjson.Member
-	for member := range rawjson.Each(object) {
-		if member.Name == name {
-			member = rawjson.NewMember(name, value)
-		}
-		members = append(members, member)
-	}
-	return rawjson.Object(members)
+	return rawjson.With(notice, "params", params)
 }
 
 // failure returns an error response.

@@ -196,21 +196,11 @@ func (c *client) cancelled(m wire.Message) {
 	delete(c.asked, found)
 	c.askMu.Unlock()
 	if found != "" {
-		c.tell(notification(m.Method, with(m.Params, "requestId", json.RawMessage(found))))
+		c.tell(notification(m.Method, rawjson.With(m.Params, "requestId", json.RawMessage(found))))
 	}
 }
 
 // notification returns a notification.
 func notification(method string, params json.RawMessage) wire.Message {
 	return wire.Read(rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", method, "params", params))
-}
-
-// with returns an object with a member set; nil takes the member away.
-func with(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	members, _ := rawjson.Members(object)
-	members = slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == name })
-	if value != nil {
-		members = append(members, rawjson.NewMember(name, value))
-	}
-	return rawjson.Object(members)
 }

@@ -114,7 +114,7 @@ func olderResult(result json.RawMessage) json.RawMessage {
 		case "resultType", "ttlMs", "cacheScope":
 			continue
 		case "_meta":
-			if m.Value = with(m.Value, mcp.MetaKeyServerInfo, nil); string(m.Value) == "{}" {
+			if m.Value = rawjson.With(m.Value, mcp.MetaKeyServerInfo, nil); string(m.Value) == "{}" {
 				continue
 			}
 		}

@@ -275,7 +275,7 @@ const loginState = "toolx-login"
 // inputRequired returns the result that asks the client to visit the login page, and to repeat its request.
 func (e *loginPending) inputRequired() wire.Message {
 	request := rawjson.Build("method", string(mcp.MethodElicitationCreate),
-		"params", with(elicitation(e.id, e.address), "elicitationId", nil))
+		"params", rawjson.With(elicitation(e.id, e.address), "elicitationId", nil))
 	return resultMessage(rawjson.Build("resultType", "input_required", "inputRequests",
 		rawjson.Build("login", request), "requestState", loginState))
 }
@@ -283,7 +283,7 @@ func (e *loginPending) inputRequired() wire.Message {
 // afterVisit takes what the visit to the login page has added to a request that is repeated away again.
 func (c *call) afterVisit() {
 	if rawjson.GetText(c.Params, "requestState") == loginState {
-		c.Params = with(with(c.Params, "requestState", nil), "inputResponses", nil)
+		c.Params = rawjson.With(rawjson.With(c.Params, "requestState", nil), "inputResponses", nil)
 		c.visited = true
 	}
 }

@@ -76,9 +76,9 @@ func older(params json.RawMessage) json.RawMessage {
 		}, m.Name)
 	})
 	if len(members) == 0 {
-		return with(params, "_meta", nil)
+		return rawjson.With(params, "_meta", nil)
 	}
-	return with(params, "_meta", rawjson.Object(members))
+	return rawjson.With(params, "_meta", rawjson.Object(members))
 }
 
 // pending is a request to a server of the older era, which may ask something meanwhile. A client of 2026-07-28 gets
@@ -294,8 +294,8 @@ func (n *newer) endFeed(f *feed, session *protocol.Session) {
 
 // mark returns a notification with the id of the stream.
 func (f *feed) mark(m wire.Message) wire.Message {
-	meta := with(rawjson.Get(m.Params, "_meta"), mcp.MetaKeySubscriptionID, f.id)
-	params := with(m.Params, "_meta", meta)
+	meta := rawjson.With(rawjson.Get(m.Params, "_meta"), mcp.MetaKeySubscriptionID, f.id)
+	params := rawjson.With(m.Params, "_meta", meta)
 	if m.Method == "" {
 		return wire.Message{Params: params}
 	}

@@ -97,6 +97,7 @@ func (b *bridge) subscriptionNotified(client *wire.Client, m wire.Message) {
 	c := b.sent[id]
 	b.mu.Unlock()
 	if c != nil {
-		b.client.tell(notification(m.Method, with(m.Params, "_meta", with(meta, mcp.MetaKeySubscriptionID, c.ID))))
+		meta = rawjson.With(meta, mcp.MetaKeySubscriptionID, c.ID)
+		b.client.tell(notification(m.Method, rawjson.With(m.Params, "_meta", meta)))
 	}
 }

@@ -359,7 +359,7 @@ func (h *Server) Notified(m wire.Message) {
 		// It may come back as a string.
 		token := strings.Trim(string(rawjson.Get(params, "progressToken")), `"`)
 		if of := h.tokens[token]; of != nil {
-			of.conn.put(notificationLine(method, replaced(params, "progressToken", of.token)))
+			of.conn.put(notificationLine(method, rawjson.With(params, "progressToken", of.token)))
 			return
 		}
 	}
@@ -379,17 +379,6 @@ func (h *Server) Notified(m wire.Message) {
 func notificationLine(method string, params json.RawMessage) []byte {
 	return asLine(rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", methodNotification,
 		"params", rawjson.Build("method", method, "params", params)))
-}
-
-// replaced returns an object with another value of a member.
-func replaced(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	members, _ := rawjson.Members(object)
-	for i := range members {
-		if members[i].Name == name {
-			members[i].Value = value
-		}
-	}
-	return rawjson.Object(members)
 }
 
 // Requested passes a request of the server to the client whose request most likely caused it, and
@@ -579,7 +568,7 @@ func (h *Server) token(from *request, params json.RawMessage) (own string, chang
 	h.tokened++
 	own = strconv.FormatInt(h.tokened, 10)
 	h.tokens[own] = from
-	return own, replaced(params, "_meta", replaced(meta, "progressToken", json.RawMessage(own)))
+	return own, rawjson.With(params, "_meta", rawjson.With(meta, "progressToken", json.RawMessage(own)))
 }
 
 // Offered returns what the clients can do for the server.

@@ -147,7 +147,7 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*initialize
 		Capabilities    mcp.ClientCapabilities `json:"capabilities"`
 	}{version, s.clientInfo, s.clientCapabilities}
 	if s.client != nil && s.client.Initialize != nil {
-		params = withVersion(s.client.Initialize, version)
+		params = rawjson.With(s.client.Initialize, "protocolVersion", rawjson.Quote(version))
 	}
 	reply, err := s.ask(ctx, string(mcp.MethodInitialize), params)
 	if err != nil {
@@ -172,16 +172,6 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*initialize
 	}
 	s.transport.Listen()
 	return &result, nil
-}
-
-// withVersion returns the params of initialize with the revision that is offered.
-func withVersion(params json.RawMessage, version string) json.RawMessage {
-	if rawjson.GetText(params, "protocolVersion") == version {
-		return params
-	}
-	members, _ := rawjson.Members(params)
-	members = slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == "protocolVersion" })
-	return rawjson.Object(append(members, rawjson.NewMember("protocolVersion", rawjson.Quote(version))))
 }
 
 // initialized is the result of initialize.

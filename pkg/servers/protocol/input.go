@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -191,17 +190,11 @@ func (e *VisitError) Hint() string {
 // repeated returns the params of a request with the responses and the server's state of this round in place of those of
 // the round before.
 func repeated(params json.RawMessage, responses []rawjson.Member, state json.RawMessage) json.RawMessage {
-	members, _ := rawjson.Members(params)
-	members = slices.DeleteFunc(members, func(m rawjson.Member) bool {
-		return m.Name == "inputResponses" || m.Name == "requestState"
-	})
+	var answers json.RawMessage
 	if len(responses) > 0 {
-		members = append(members, rawjson.NewMember("inputResponses", rawjson.Object(responses)))
+		answers = rawjson.Object(responses)
 	}
-	if state != nil {
-		members = append(members, rawjson.NewMember("requestState", state))
-	}
-	return rawjson.Object(members)
+	return rawjson.With(rawjson.With(params, "inputResponses", answers), "requestState", state)
 }
 
 // answerAll answers the requests of one round in parallel; one that cannot be answered fails the round.
