@@ -468,7 +468,7 @@ func TestAuthWithoutATerminal(t *testing.T) {
 	_, said := w.run(3, "auth", "login", "remote")
 	for _, want := range []string{
 		"server 'remote': it requires a login, and a login needs a terminal",
-		"run toolx auth login remote on a terminal",
+		"run toolx auth login remote --config " + w.config + " on a terminal",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing: %s", want, said)

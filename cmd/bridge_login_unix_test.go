@@ -477,7 +477,8 @@ var bridgeLogins = []struct {
 			})
 		})
 		for range 2 {
-			c.response(c.call(), `"error"`, "write", "toolx auth login remote --scope write")
+			c.response(c.call(), `"error"`, "write",
+				"(run: toolx auth login remote --config "+p.config+" --scope write)")
 		}
 		p.change(func() { p.answers = nil; p.issued = nil })
 		p.loginElsewhere("--scope", "write")

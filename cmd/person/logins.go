@@ -102,12 +102,16 @@ func HTTPBase(site *Site, options mcphttp.ClientOptions) (http.RoundTripper, err
 // Options returns the options for getting and storing the tokens of a server. They do not permit a login.
 func (l *Logins) Options(site *Site) auth.Options {
 	l.Out.Mask.Add(site.Resolved.Secrets...)
-	login := site.Server.Name
+	login := []string{site.Server.Name}
 	if site.Server.OnCommandLine() {
-		login = site.Resolved.URL // a server on the command line has no lasting name
+		login[0] = site.Resolved.URL // a server on the command line has no lasting name
+	} else {
+		for _, file := range l.Consent.Flags.Config {
+			login = append(login, "--config", file)
+		}
 	}
 	return auth.Options{
-		Server: site.Server.Name, Login: exec.ShellLine(login), URL: site.Resolved.URL,
+		Server: site.Server.Name, Login: exec.ShellLine(login...), URL: site.Resolved.URL,
 		Headers: site.Resolved.Headers, Auth: site.Resolved.Auth,
 		Store: stores.Logins(), Version: build.Version(), Secret: l.Out.Mask.Add,
 		Notice: func(level slog.Level, text string) { l.Out.Log.Log(context.Background(), level, text) },
