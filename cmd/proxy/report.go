@@ -24,11 +24,10 @@ import (
 type proxyReport struct {
 	foreign io.Writer // for foreign lines; nil with -q
 	mask    *mask.Masker
-	stamped bool // foreign is a file: each line gets its time
 	safe    bool // stderr is a terminal: control characters are escaped
 	log     *slog.Logger
 	flush   func()              // writes to stderr what is queued
-	file    *os.File            // nil without --log
+	file    *os.File            // nil without --log; each of its lines gets its time
 	queue   *asyncwriter.Writer // to file
 	failed  bool                // the file could not be written; reported once
 	limit   int64               // on the size of a message, in bytes
@@ -46,9 +45,8 @@ func newProxyReport(out *streams.Streams, path string, limit int64) (*proxyRepor
 			dropped := words.Count(lines, "line") + " dropped: the file was not written in time\n"
 			return time.Now().Format(stampFormat) + dropped
 		})
-		r.file, r.foreign, r.stamped = file, r.queue.Offering(), true
-	}
-	if r.file == nil && !out.Settings.Quiet {
+		r.file, r.foreign = file, r.queue.Offering()
+	} else if !out.Settings.Quiet {
 		r.foreign, r.safe = out.Live.Log(), out.Console.ErrTTY
 	}
 	r.log = out.Logger(out.Live.Log())
@@ -99,7 +97,7 @@ func (r *proxyReport) show(e wire.PollutedLine) {
 		return
 	}
 	prefix := "toolx proxy: "
-	if r.stamped {
+	if r.file != nil {
 		prefix = e.At.Format(stampFormat)
 	}
 	var out bytes.Buffer

@@ -197,13 +197,14 @@ func (e Editor) Add(
 
 // Import writes into a file the clients whose servers it adds to its own.
 func (e Editor) Import(ctx context.Context, file config.File, clients []string) error {
-	ids, err := rawjson.Marshal(clients)
-	if err != nil {
-		return err
-	}
 	return e.edit(ctx, file, true, func([]byte) ([]config.Change, error) {
-		return []config.Change{{Path: []string{"imports"}, Value: ids}}, nil
+		return []config.Change{importsOf(clients)}, nil
 	})
+}
+
+func importsOf(clients []string) config.Change {
+	ids, _ := rawjson.Marshal(clients) // texts always marshal
+	return config.Change{Path: []string{"imports"}, Value: ids}
 }
 
 // rebasePaths changes the paths of a server so that they mean the same in the file as on the command line, where they

@@ -21,7 +21,6 @@ import (
 	"toolx/pkg/detect"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
@@ -206,22 +205,14 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		var changes []config.Change
 		for _, server := range found {
 			command := words.Texts(server.Command, config.Literal)
-			entry, err := rawjson.Marshal(struct {
-				Command string   `json:"command"`
-				Args    []string `json:"args,omitempty"`
-				Cwd     string   `json:"cwd"`
-			}{command[0], command[1:], "."})
+			entry, err := entryOf(&config.Server{Command: command[0], Args: command[1:], Cwd: "."}, cli.Flags{})
 			if err != nil {
 				return nil, err
 			}
 			changes = append(changes, config.Change{Path: []string{"servers", server.Name}, Value: entry})
 		}
 		if len(clients) > 0 {
-			ids, err := rawjson.Marshal(clients)
-			if err != nil {
-				return nil, err
-			}
-			changes = append(changes, config.Change{Path: []string{"imports"}, Value: ids})
+			changes = append(changes, importsOf(clients))
 		}
 		return changes, nil
 	})
