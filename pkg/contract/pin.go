@@ -23,18 +23,18 @@ type Pin struct {
 	err  error
 }
 
-// Reread reads the files again, because a snapshot can be updated while toolx runs. The error is that of Tools.
+// Reread reads the files again, because a snapshot can be updated while toolx runs. The error is that of tools.
 func (p *Pin) Reread(server string) error {
 	p.mu.Lock()
 	p.read = false
 	p.mu.Unlock()
-	_, _, err := p.Tools(server)
+	_, _, err := p.tools(server)
 	return err
 }
 
-// Tools returns the pinned tools of a server, and the server's name in the snapshot. The only server in a snapshot is
+// tools returns the pinned tools of a server, and the server's name in the snapshot. The only server in a snapshot is
 // meant whatever its name.
-func (p *Pin) Tools(server string) (name string, tools Definitions, err error) {
+func (p *Pin) tools(server string) (name string, pinned Definitions, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.read {
@@ -56,25 +56,26 @@ func (p *Pin) Tools(server string) (name string, tools Definitions, err error) {
 	return name, p.set[name].Lists[Tool], nil
 }
 
-// Compare returns the changes of a server's tool since the snapshot; none if it may be used.
-func (p *Pin) Compare(server, tool string, definition json.RawMessage) ([]Change, error) {
-	_, pinned, err := p.Tools(server)
+// Compare returns the changes of a server's tool since the snapshot, none if it may be used, and the server's name in
+// the snapshot.
+func (p *Pin) Compare(server, tool string, definition json.RawMessage) (changes []Change, name string, err error) {
+	name, pinned, err := p.tools(server)
 	if err != nil {
-		return nil, err
+		return nil, name, err
 	}
 	before := make(Definitions)
 	if was, known := pinned[tool]; known {
 		before[tool] = was
 	}
 	if err := rawjson.Check(definition); err != nil { // such as a key that occurs twice, of which readers see either
-		return []Change{{Kind: Tool, Name: tool, Effect: jsonschema.Breaking, Text: err.Error()}}, nil
+		return []Change{{Kind: Tool, Name: tool, Effect: jsonschema.Breaking, Text: err.Error()}}, name, nil
 	}
-	return CompareDefinitions(Tool, before, Definitions{tool: definition}), nil
+	return CompareDefinitions(Tool, before, Definitions{tool: definition}), name, nil
 }
 
 // Removed returns the pinned tools of a server that it does not list, sorted.
 func (p *Pin) Removed(server string, listed map[string]bool) (names []string) {
-	_, pinned, _ := p.Tools(server) // each tool is refused with the error
+	_, pinned, _ := p.tools(server) // each tool is refused with the error
 	for _, name := range slices.Sorted(maps.Keys(pinned)) {
 		if !listed[name] {
 			names = append(names, name)

@@ -50,7 +50,7 @@ func TestPinCompare(t *testing.T) {
 		{"read", `{"name":"read"}`, "is new"},
 		{"look", ``, "empty where JSON is expected"},
 	} {
-		changes, err := newPin(t, "files").Compare("another name", test.tool, json.RawMessage(test.definition))
+		changes, _, err := newPin(t, "files").Compare("another name", test.tool, json.RawMessage(test.definition))
 		if err != nil || (len(changes) == 0) != (test.want == "") {
 			t.Errorf("%s: %v, %v", test.definition, changes, err)
 		} else if len(changes) > 0 && !strings.Contains(changes[0].String(), test.want) {
@@ -62,11 +62,11 @@ func TestPinCompare(t *testing.T) {
 func TestPinServers(t *testing.T) {
 	both := newPin(t, "files", "mail")
 	for server, want := range map[string]string{"files": "files", "mail": "mail", "server": ""} {
-		name, tools, err := both.Tools(server)
+		name, tools, err := both.tools(server)
 		if name != want || (err == nil) != (want != "") || (len(tools) == 2) != (want != "") {
 			t.Errorf("%s: %q with %d tools, %v", server, name, len(tools), err)
 		}
-		if _, err := both.Compare(server, "look", json.RawMessage(`{"name":"look"}`)); (err == nil) != (want != "") {
+		if _, _, err := both.Compare(server, "look", json.RawMessage(`{"name":"look"}`)); (err == nil) != (want != "") {
 			t.Errorf("%s: %v", server, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestPinServers(t *testing.T) {
 	if err := os.RemoveAll(both.Path); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := both.Tools("files"); err != nil {
+	if _, _, err := both.tools("files"); err != nil {
 		t.Error(err)
 	}
 	if err := both.Reread("files"); err == nil || !strings.Contains(err.Error(), both.Path) {

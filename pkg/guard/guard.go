@@ -172,8 +172,8 @@ func (g Guard) refuseChanged(tool Tool) *RefusedError {
 		return nil
 	}
 	refused := &RefusedError{Tool: tool.name(), Key: "pin", Where: g.Where["pin"], Snapshot: g.Pin.Path}
-	changes, err := g.Pin.Compare(tool.Server, tool.Plain, tool.Definition)
-	refused.SnapshotName, _, _ = g.Pin.Tools(tool.Server)
+	changes, name, err := g.Pin.Compare(tool.Server, tool.Plain, tool.Definition)
+	refused.SnapshotName = name
 	switch {
 	case err != nil:
 		refused.Why = "it " + incomparable + ": " + err.Error()
