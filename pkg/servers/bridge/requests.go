@@ -123,7 +123,8 @@ func (b *bridge) forward(
 		if !notSent(err) && !session.Repeatable(method, params) {
 			return m, &diagnose.Hinted{
 				Text: err.Error() + "; " + method + " was not repeated, and its outcome is unknown", Err: err,
-				Fix: "toolx repeats only requests that read, and calls of tools with readOnlyHint or idempotentHint",
+				Fix: "call again if that does no harm; toolx repeats only requests that read, and calls of tools " +
+					"with readOnlyHint or idempotentHint",
 			}
 		}
 		if !wire.Waited(ctx, delay) {
