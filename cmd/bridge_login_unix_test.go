@@ -89,13 +89,19 @@ func (p *loginPerson) loginElsewhere(args ...string) {
 	term.end(0)
 }
 
-// start starts a client with toolx proxy; variables are more of the environment.
+// start starts a client with toolx proxy for a server of the config; variables are more of the environment.
 func (p *loginPerson) start(modern bool, server string, variables ...string) *loginClient {
+	p.t.Helper()
+	return p.startWith(modern, []string{"--config", p.config, server}, variables...)
+}
+
+// startWith is start with the arguments of toolx proxy.
+func (p *loginPerson) startWith(modern bool, args []string, variables ...string) *loginClient {
 	p.t.Helper()
 	c := &loginClient{
 		w: p.authWorld, modern: modern, lines: make(chan string, 1000),
 		stderr:  filepath.Join(p.t.TempDir(), "stderr"),
-		program: exec.Command(buildToolx(p.t), "proxy", "--config", p.config, server),
+		program: exec.Command(buildToolx(p.t), append([]string{"proxy"}, args...)...),
 	}
 	c.program.Dir = emptyFolder(p.t)
 	c.program.Env = slices.Concat(os.Environ(), p.browser, []string{"CI="}, variables)
@@ -380,6 +386,14 @@ var bridgeLogins = []struct {
 		p.login(2)
 		c.response(call, "well served")
 	}},
+	{"login at the address of a server", func(p *loginPerson, modern bool) {
+		p.deny = true
+		c := p.startWith(modern, []string{p.server.URL + "/mcp"})
+		first := c.begin("{}")
+		p.login(1)
+		c.ready(first)
+		c.response(c.call(), `"error"`, "(run: toolx auth login "+p.server.URL+"/mcp)")
+	}},
 	{"consent denied", func(p *loginPerson, modern bool) {
 		p.deny = true
 		c := p.start(modern, "remote")
@@ -576,8 +590,18 @@ var bridgeLogins = []struct {
 	}},
 	{"own credentials", func(p *loginPerson, modern bool) {
 		p.secrets = []string{"ROBOT_KEY=" + newKey(p.t)}
-		for _, server := range []string{"machine", "signer"} {
-			c := p.start(modern, server, p.secrets...)
+		store := exec.Command(buildToolx(p.t), "secret", "set", "hand")
+		store.Env, store.Stdin = slices.Concat(os.Environ(), p.environ()), strings.NewReader(byHand)
+		if text, err := store.CombinedOutput(); err != nil {
+			p.t.Fatalf("%v: %s", err, text)
+		}
+		for _, args := range [][]string{
+			{"--config", p.config, "machine"}, {"--config", p.config, "signer"},
+			{p.server.URL + "/mcp", "-H", "Authorization: Bearer " + byHand},
+			{p.server.URL + "/mcp", "-H", "Authorization: Bearer ${HAND}"},
+			{p.server.URL + "/mcp", "-H", "Authorization: Bearer ${keyring:hand}"},
+		} {
+			c := p.startWith(modern, args, append(p.secrets, "HAND="+byHand)...)
 			c.ready(c.begin("{}"))
 			c.wantServed()
 			c.end()

@@ -30,7 +30,7 @@ func TestHeaderVariables(t *testing.T) {
 	t.Setenv("TOKEN", "abc${d}def")
 	masker := mask.New()
 	server := config.AdHoc(nil, "https://host/${x}", map[string]string{"X-Key": "Bearer ${TOKEN}"})
-	if err := expandHeaders(server, masker); err != nil {
+	if err := expandHeaders(server, nil, masker); err != nil {
 		t.Fatal(err)
 	}
 	launch, err := server.Resolve(nil)

@@ -162,13 +162,14 @@ func runBridge(ctx context.Context, o Options, server *config.Server, defaults c
 	return err
 }
 
-// expandHeaders replaces the variables in the headers of a server on the command line: clients start toolx without a
-// shell that would have done so.
-func expandHeaders(server *config.Server, masker *mask.Masker) error {
+// expandHeaders replaces the variables and references in the headers of a server on the command line: clients start
+// toolx without a shell that would have done so.
+func expandHeaders(server *config.Server, sources *config.Sources, masker *mask.Masker) error {
 	if len(server.Headers) == 0 {
 		return nil
 	}
 	written := config.Server{Name: server.Name, URL: config.Literal(server.URL), Headers: server.Headers}
+	written.SetSources(sources)
 	resolved, err := written.Resolve(os.Environ())
 	if err != nil {
 		return fault.Usage(err.Error(), fault.HintOf(err))
@@ -195,7 +196,7 @@ func proxied(a *toolset.Opener, o Options) (*config.Server, config.Defaults, err
 	}
 	if adHoc != nil {
 		adHoc.MaxMessage = cmp.Or(limit, wire.DefaultMaxMessage)
-		return adHoc, none, expandHeaders(adHoc, a.Out.Mask)
+		return adHoc, none, expandHeaders(adHoc, a.Consent.Sources, a.Out.Mask)
 	}
 	loaded, err := a.Consent.LoadConfig()
 	if err != nil {

@@ -124,6 +124,9 @@ type Server struct {
 	problems  []Problem
 }
 
+// SetSources sets the sources of references in a server that is not from a config file.
+func (s *Server) SetSources(sources *Sources) { s.sources = sources }
+
 // Err is nil, or an *Error with the entry's problems: the server exists but cannot be started (see Resolve).
 func (s *Server) Err() error { return errorOf(s.problems) }
 
