@@ -339,6 +339,9 @@ var bridgeLogins = []struct {
 		p.login(2)
 		c.response(call, `"error"`, "access_denied", "toolx auth login remote")
 		c.response(c.call(), `"error"`, "access_denied", "toolx auth login remote")
+		if out, _ := p.run(3, "auth", "status", "remote"); !strings.HasPrefix(out, "remote\texpired\t") {
+			p.t.Errorf("the status is %s", out)
+		}
 		p.change(func() { p.deny = false })
 		p.loginElsewhere()
 		c.wantServed()
@@ -596,7 +599,8 @@ var bridgeLogins = []struct {
 			p.t.Fatalf("%v: %s", err, text)
 		}
 		for _, args := range [][]string{
-			{"--config", p.config, "machine"}, {"--config", p.config, "signer"},
+			{"--config", p.config, "machine"},
+			{"--config", p.config, "signer"},
 			{p.server.URL + "/mcp", "-H", "Authorization: Bearer " + byHand},
 			{p.server.URL + "/mcp", "-H", "Authorization: Bearer ${HAND}"},
 			{p.server.URL + "/mcp", "-H", "Authorization: Bearer ${keyring:hand}"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/fault"
@@ -101,7 +102,7 @@ func (c *client) end(ctx context.Context, grant *Grant, why string) {
 	c.note(func(s *clientState) { s.ended = why })
 	if grant.secrets.Refresh != "" {
 		dead := *grant
-		dead.secrets.Refresh, dead.Renewable = "", false
+		dead.secrets.Refresh, dead.Renewable, dead.Expiry = "", false, time.Now() // it may have been revoked before
 		c.save(ctx, &dead)
 	}
 }
