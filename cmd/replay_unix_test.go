@@ -3,8 +3,13 @@
 package cmd_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -138,4 +143,83 @@ func (s realServer) session(
 		t.Fatalf("session.mjs toolx %q: %v\n%s", args, err, &failed)
 	}
 	return string(out), failed.String()
+}
+
+// TestTwoProxiesRecordTogether lets two clients talk to two processes of a server at the same time, whose proxies write
+// one recording. Both number their requests alike; toolx trace, and a replay, still find the response to each.
+func TestTwoProxiesRecordTogether(t *testing.T) {
+	t.Parallel()
+	folder := emptyFolder(t)
+	file := filepath.Join(folder, "calls.jsonl")
+	start := func(args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
+		cmd := exec.Command("toolx", args...)
+		cmd.Dir, cmd.Env = folder, append(os.Environ(), homeVariables(t.TempDir())...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return in, bufio.NewReader(out), cmd
+	}
+	ask := func(in io.Writer, method, params string) {
+		if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(out *bufio.Reader, want string) {
+		if line, err := out.ReadString('\n'); err != nil || !strings.Contains(line, want) {
+			t.Errorf("got %s, want %s (%v)", line, want, err)
+		}
+	}
+	const initialize = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`
+	const slow, quick = `{"name":"slow","arguments":{"ms":300}}`, `{"name":"echo","arguments":{"message":"quick"}}`
+	proxy := []string{"proxy", "--record", file, "--", "fakeserver", "good"}
+	in1, out1, first := start(proxy...)
+	in2, out2, second := start(proxy...)
+	for _, one := range []struct {
+		in  io.Writer
+		out *bufio.Reader
+	}{{in1, out1}, {in2, out2}} {
+		ask(one.in, "initialize", initialize)
+		answer(one.out, "protocolVersion")
+	}
+	ask(in1, "tools/call", slow)
+	ask(in2, "tools/call", quick)
+	answer(out2, "quick")
+	answer(out1, "done")
+	for _, end := range []func() error{in1.Close, first.Wait, in2.Close, second.Wait} {
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	in, out, replay := start("serve", "--replay", file)
+	ask(in, "tools/call", quick)
+	answer(out, "quick")
+	ask(in, "tools/call", slow)
+	answer(out, "done")
+	if err := errors.Join(in.Close(), replay.Wait()); err != nil {
+		t.Error(err)
+	}
+	in, out, trace := start("trace", file, "--json", "--only", "tools/call")
+	writers := make(map[string]string)
+	for range 2 {
+		line, err := out.ReadBytes('\n')
+		var row struct {
+			Subject, Writer, Outcome string
+		}
+		if err = errors.Join(err, json.Unmarshal(line, &row)); err != nil || row.Outcome != "ok" {
+			t.Errorf("%s: %v", line, err)
+		}
+		writers[row.Writer] = row.Subject
+	}
+	if err := errors.Join(in.Close(), trace.Wait()); err != nil || len(writers) != 2 || writers[""] != "" {
+		t.Errorf("toolx trace has the writers %q (%v)", writers, err)
+	}
 }

@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"context"
+	"crypto/rand"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +93,9 @@ func newRecordFile(o *streams.Streams, path string, add bool) (*recordFile, erro
 		return note.String()
 	})
 	lines.Out = queue.Offering()
+	if add {
+		lines.Name = strings.ToLower(rand.Text()[:8])
+	}
 	return &recordFile{lines: lines, file: file, queue: queue}, nil
 }
 

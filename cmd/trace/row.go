@@ -19,6 +19,7 @@ import (
 type row struct {
 	Time     time.Time       `json:"time"`
 	Server   string          `json:"server"`
+	Writer   string          `json:"writer,omitempty"`
 	Kind     string          `json:"kind"`
 	From     string          `json:"from,omitempty"` // who sent a request: "client" or "server"
 	Method   string          `json:"method,omitempty"`
@@ -67,12 +68,12 @@ type reader struct {
 	requests int
 	failed   int
 	stdout   int
-	slowest  *row
 }
 
 // take adds the row of an event, or completes the row of the request whose response it is.
 func (r *reader) take(event wire.Event) {
-	made, why := &row{Time: event.When(), Server: event.From()}, r.causes.Take(event)
+	made := &row{Time: event.When(), Server: event.From(), Writer: event.Source().Writer}
+	why := r.causes.Take(event)
 	switch e := event.(type) {
 	case wire.FrameSent, wire.FrameReceived:
 		r.message(event)
@@ -116,8 +117,9 @@ func (r *reader) message(event wire.Event) {
 		return
 	}
 	made := &row{
-		Time: request.At, Server: request.Server, Kind: kindNotification, From: "client", Method: request.Method,
-		Subject: subject(request), ID: slices.Clone(request.ID), Sent: len(request.Message), request: request,
+		Time: request.At, Server: request.Server, Writer: request.Writer, Kind: kindNotification, From: "client",
+		Method: request.Method, Subject: subject(request), ID: slices.Clone(request.ID),
+		Sent: len(request.Message), request: request,
 	}
 	if request.FromServer {
 		made.From = "server"
@@ -145,9 +147,6 @@ func (r *reader) answered(request *recording.Request) {
 	made.TookMS, made.Received = exec.Milliseconds(request.Took), len(request.Response)
 	if made.Outcome != outcomeOK {
 		r.failed++
-	}
-	if r.slowest == nil || made.TookMS > r.slowest.TookMS {
-		r.slowest = made
 	}
 	r.done(made)
 }

@@ -19,10 +19,12 @@ import (
 type Recorded struct {
 	names   []string // in order
 	servers map[string]*recorded
+	seen    map[wire.Head]bool
 }
 
 // recorded is one server of a recording.
 type recorded struct {
+	source  wire.Head
 	record  evidence.Recorder
 	began   time.Time
 	last    time.Time
@@ -34,18 +36,21 @@ type recorded struct {
 
 // Take adds an event.
 func (r *Recorded) Take(event wire.Event) {
-	name := event.From()
+	name, source := event.From(), event.Source()
 	s := r.servers[name]
 	started, isStart := event.(wire.ProcessStarted)
-	if s == nil || isStart {
+	switch {
+	case !r.seen[source] || isStart:
 		if r.servers == nil {
-			r.servers = make(map[string]*recorded)
+			r.servers, r.seen = make(map[string]*recorded), make(map[wire.Head]bool)
 		}
 		if s == nil {
 			r.names = append(r.names, name)
 		}
-		s = &recorded{began: event.When(), started: started}
-		r.servers[name] = s
+		s = &recorded{source: source, began: event.When(), started: started}
+		r.servers[name], r.seen[source] = s, true
+	case s.source != source:
+		return // of a process that started before the one that is judged
 	}
 	s.last = event.When()
 	switch e := event.(type) {

@@ -11,7 +11,7 @@ import (
 
 // Causes finds out why servers of a recording ended, as its events pass. The zero value is ready.
 type Causes struct {
-	output map[string]*lastOutput // of servers
+	output map[wire.Head]*lastOutput // of servers
 }
 
 // lastOutput is what a server wrote last, and how it was started.
@@ -31,16 +31,16 @@ const (
 func (c *Causes) Take(event wire.Event) *cause.Cause {
 	switch e := event.(type) {
 	case wire.PollutedLine:
-		keep(&c.last(e.Server).stdout, string(e.Text))
+		keep(&c.last(e.Source()).stdout, string(e.Text))
 	case wire.StderrLine:
-		keep(&c.last(e.Server).stderr, e.Text)
+		keep(&c.last(e.Source()).stderr, e.Text)
 	case wire.ProcessStarted:
-		*c.last(e.Server) = lastOutput{started: e}
+		*c.last(e.Source()) = lastOutput{started: e}
 	case wire.ProcessExited:
 		if e.Asked {
 			return nil
 		}
-		written := c.last(e.Server)
+		written := c.last(e.Source())
 		return cause.Diagnose(cause.Output{
 			Stderr: written.stderr, Stdout: written.stdout, Ended: e.How, Done: e.How == "exit status 0",
 			Args: written.started.Command, Folder: written.started.Cwd,
@@ -50,15 +50,15 @@ func (c *Causes) Take(event wire.Event) *cause.Cause {
 }
 
 // last returns what a server wrote last.
-func (c *Causes) last(server string) *lastOutput {
+func (c *Causes) last(source wire.Head) *lastOutput {
 	if c.output == nil {
-		c.output = make(map[string]*lastOutput)
+		c.output = make(map[wire.Head]*lastOutput)
 	}
-	output := c.output[server]
+	output := c.output[source]
 	if output == nil {
 		output = new(lastOutput)
 		if len(c.output) < maxServers {
-			c.output[server] = output
+			c.output[source] = output
 		}
 	}
 	return output

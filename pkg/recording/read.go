@@ -95,7 +95,7 @@ func parse(text []byte) (wire.Event, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return nil, notJSON(err)
 	}
-	head := wire.Head{At: l.Time, Server: l.Server}
+	head := wire.Head{At: l.Time, Server: l.Server, Writer: l.Writer}
 	switch {
 	case l.Frame != nil:
 		return frame(head, l.Direction, sentBytes(l.Frame), milliseconds(l.LatencyMS))
@@ -144,10 +144,12 @@ func sentBytes(frame json.RawMessage) []byte {
 func frame(head wire.Head, direction string, message []byte, took time.Duration) (wire.Event, error) {
 	switch direction {
 	case sent:
-		return wire.NewFrameSent(head.At, head.Server, message), nil
+		event := wire.NewFrameSent(head.At, head.Server, message)
+		event.Head = head
+		return event, nil
 	case received:
 		event := wire.NewFrameReceived(head.At, head.Server, 0, message)
-		event.Took = took
+		event.Head, event.Took = head, took
 		return event, nil
 	}
 	return nil, fmt.Errorf("direction %q is neither %s nor %s", direction, sent, received)

@@ -170,6 +170,11 @@ func TestPairs(t *testing.T) {
 	received := func(text string) wire.Event {
 		return wire.NewFrameReceived(noon.Add(time.Second), "s", 0, []byte(text))
 	}
+	written := func(writer, text string) wire.Event {
+		event := wire.NewFrameSent(noon, "s", []byte(text))
+		event.Writer = writer
+		return event
+	}
 	var pairs Pairs
 	var got []string
 	for _, event := range []wire.Event{
@@ -181,6 +186,11 @@ func TestPairs(t *testing.T) {
 		wire.ProcessStarted{Head: head(0)},
 		received(`{"id":"x","result":{}}`),
 		received(`not JSON`),
+		written("a", `{"id":5,"method":"of a"}`), written("b", `{"id":5,"method":"of b"}`),
+		wire.ProcessStarted{Head: wire.Head{At: noon, Server: "s", Writer: "b"}},
+		wire.FrameReceived{
+			Head: wire.Head{At: noon, Server: "s", Writer: "a"}, ID: "5", Bytes: []byte(`{"id":5,"result":{}}`),
+		},
 	} {
 		request, answers := pairs.Take(event)
 		if request == nil {
@@ -192,6 +202,7 @@ func TestPairs(t *testing.T) {
 	want := []string{
 		"a false false 0s", "note false false 0s", "-", "asked true false 0s", "asked true true -1s",
 		"a false true 1s", "-", "lost false false 0s", "-", "-", "-",
+		"of a false false 0s", "of b false false 0s", "-", "of a false true 0s",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)

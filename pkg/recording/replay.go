@@ -18,9 +18,7 @@ import (
 // Replay answers messages of a client as the server of a recording did. It is not safe for concurrent use.
 type Replay struct {
 	pairs   Pairs
-	waiting map[*Request]*turn
-	named   map[string]*turn // by the id and the progress token of the request
-	last    *turn
+	clients map[wire.Head]*client
 	same    map[string]*turns   // by method and parameters
 	asked   map[string][]*turns // by method, in order
 	held    map[string]held     // by the id of the server's request that the client has not answered yet
@@ -28,6 +26,13 @@ type Replay struct {
 	Servers []string
 	// Mask masks the secrets in a message as the recording has them: a request with a secret is found by the rest.
 	Mask func(message []byte) []byte
+}
+
+// client has what the client of one process has asked so far.
+type client struct {
+	waiting map[*Request]*turn
+	named   map[string]*turn // by the id and the progress token of the request
+	last    *turn
 }
 
 // turn is a message of the client, with what the server sent then: the response, notifications, and own requests.
@@ -50,34 +55,34 @@ type held struct {
 
 // Take adds an event of the recording.
 func (r *Replay) Take(event wire.Event) {
-	if r.waiting == nil {
-		r.waiting, r.named = make(map[*Request]*turn), make(map[string]*turn)
+	if r.clients == nil {
+		r.clients = make(map[wire.Head]*client)
 		r.same, r.asked, r.held = make(map[string]*turns), make(map[string][]*turns), make(map[string]held)
 	}
 	if !slices.Contains(r.Servers, event.From()) && event.From() != "" {
 		r.Servers = append(r.Servers, event.From())
 	}
-	if _, isStart := event.(wire.ProcessStarted); isStart {
-		r.last = nil
-		clear(r.waiting)
-		clear(r.named)
+	c := r.clients[event.Source()]
+	if _, isStart := event.(wire.ProcessStarted); isStart || c == nil {
+		c = &client{waiting: make(map[*Request]*turn), named: make(map[string]*turn)}
+		r.clients[event.Source()] = c
 	}
 	request, answers := r.pairs.Take(event)
 	switch {
 	case request == nil, answers && request.FromServer:
 	case answers:
-		r.add(r.waiting[request], request.Response)
-		delete(r.waiting, request)
+		r.add(c.waiting[request], request.Response)
+		delete(c.waiting, request)
 	case request.FromServer:
 		token, subscription := namesIn(request.Message)
-		r.add(cmp.Or(r.named["token "+string(token)], r.named["id "+string(subscription)], r.last), request.Message)
+		r.add(cmp.Or(c.named["token "+string(token)], c.named["id "+string(subscription)], c.last), request.Message)
 	default:
-		r.last = &turn{asked: request}
+		c.last = &turn{asked: request}
 		if request.ID != nil {
-			r.waiting[request] = r.last
-			r.named["id "+string(request.ID)] = r.last
+			c.waiting[request] = c.last
+			c.named["id "+string(request.ID)] = c.last
 			if token, _ := namesIn(request.Message); token != nil {
-				r.named["token "+string(token)] = r.last
+				c.named["token "+string(token)] = c.last
 			}
 		}
 	}

@@ -10,8 +10,7 @@ import (
 
 // Request is a request or notification of a recording, with its response.
 type Request struct {
-	At     time.Time
-	Server string
+	wire.Head
 	// FromServer reports that the server sent it.
 	FromServer bool
 	ID         json.RawMessage // nil: a notification
@@ -29,7 +28,7 @@ type Pairs struct {
 
 // pairKey is what identifies a waiting request.
 type pairKey struct {
-	server     string
+	source     wire.Head
 	fromServer bool
 	id         string
 }
@@ -37,16 +36,17 @@ type pairKey struct {
 // Take takes an event and returns the request that it is, or the request that it answers; nil for other events, for
 // responses to nothing, and for a request that is repeated while it waits, as HTTP repeats one after a login.
 func (p *Pairs) Take(event wire.Event) (request *Request, answers bool) {
+	var head wire.Head
 	var message []byte
 	var fromServer bool
 	var took time.Duration
 	switch e := event.(type) {
 	case wire.FrameSent:
-		message = e.Bytes
+		head, message = e.Head, e.Bytes
 	case wire.FrameReceived:
-		message, fromServer, took = e.Bytes, true, e.Took
+		head, message, fromServer, took = e.Head, e.Bytes, true, e.Took
 	case wire.ProcessStarted:
-		p.forget(e.Server) // a new process starts its request ids again
+		p.forget(e.Source()) // a new process starts its request ids again
 		return nil, false
 	default:
 		return nil, false
@@ -57,18 +57,17 @@ func (p *Pairs) Take(event wire.Event) (request *Request, answers bool) {
 	}
 	if m.Method != "" {
 		return p.add(&Request{
-			At: event.When(), Server: event.From(), FromServer: fromServer,
-			ID: m.ID, Method: m.Method, Message: message,
+			Head: head, FromServer: fromServer, ID: m.ID, Method: m.Method, Message: message,
 		}), false
 	}
-	key := pairKey{event.From(), !fromServer, m.AnswerID()}
+	key := pairKey{head.Source(), !fromServer, m.AnswerID()}
 	request = p.open[key]
 	if request == nil {
 		return nil, false
 	}
 	delete(p.open, key)
 	if request.Response, request.Took = message, took; took == 0 {
-		request.Took = event.When().Sub(request.At)
+		request.Took = head.At.Sub(request.At)
 	}
 	return request, true
 }
@@ -80,7 +79,7 @@ func (p *Pairs) add(r *Request) *Request {
 	if p.open == nil {
 		p.open = make(map[pairKey]*Request)
 	}
-	key := pairKey{r.Server, r.FromServer, wire.Message{ID: r.ID}.AnswerID()}
+	key := pairKey{r.Source(), r.FromServer, wire.Message{ID: r.ID}.AnswerID()}
 	if before := p.open[key]; before != nil && rawjson.Same(before.Message, r.Message) {
 		return nil
 	}
@@ -89,9 +88,9 @@ func (p *Pairs) add(r *Request) *Request {
 }
 
 // forget drops the waiting requests of a server.
-func (p *Pairs) forget(server string) {
+func (p *Pairs) forget(source wire.Head) {
 	for key := range p.open {
-		if key.server == server {
+		if key.source == source {
 			delete(p.open, key)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 type line struct {
 	Time      time.Time `json:"time"`
 	Server    string    `json:"server,omitempty"`
+	Writer    string    `json:"writer,omitempty"`
 	Direction string    `json:"direction,omitempty"`
 	LatencyMS float64   `json:"latency_ms,omitempty"`
 	// Frame is a message, or a string if what was sent is not JSON.
@@ -75,6 +76,8 @@ type Writer struct {
 	Out  io.Writer
 	Text func(string) string // masks secrets in text
 	JSON func([]byte) []byte // masks secrets in JSON
+	// Name tells this process from others that write the same recording; empty if there are none.
+	Name string
 }
 
 // Write writes the line of an event, in one write; nothing for an event that recordings do not have.
@@ -113,6 +116,7 @@ func (w Writer) Write(event exec.Event) error {
 	default:
 		return nil
 	}
+	l.Writer = w.Name
 	text, err := json.Marshal(l)
 	if err == nil {
 		_, err = w.Out.Write(append(text, '\n'))

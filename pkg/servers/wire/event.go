@@ -24,12 +24,15 @@ type Event interface {
 	exec.Event
 	// From is the name of the server.
 	From() string
+	// Source is Head without the time.
+	Source() Head
 }
 
 // Head is embedded in each event: the time, and the name of the server.
 type Head struct {
 	At     time.Time
 	Server string
+	Writer string // of an event in a recording: which of the processes that write it; empty if there is one
 }
 
 // When implements exec.Event.
@@ -38,8 +41,11 @@ func (h Head) When() time.Time { return h.At }
 // From implements Event.
 func (h Head) From() string { return h.Server }
 
+// Source implements Event. Processes that write one recording can each have a server of the same name.
+func (h Head) Source() Head { return Head{Server: h.Server, Writer: h.Writer} }
+
 // Now returns the Head of an event that happens now.
-func Now(server string) Head { return Head{time.Now(), server} }
+func Now(server string) Head { return Head{At: time.Now(), Server: server} }
 
 // ProcessStarted says that a server's process runs.
 type ProcessStarted struct {
