@@ -350,6 +350,21 @@ var bridgeLogins = []struct {
 		p.login(3)
 		c.response(call, "well served")
 	}},
+	{"token endpoint down", func(p *loginPerson, modern bool) {
+		c := p.loggedIn(modern)
+		p.change(func() { p.issued = nil })
+		restore := p.at("/token", func(out http.ResponseWriter, _ *http.Request) {
+			out.WriteHeader(http.StatusServiceUnavailable)
+		})
+		for range 2 {
+			c.response(c.call(), `"error"`, "its token cannot be renewed: HTTP 503", "toolx auth login remote")
+		}
+		restore()
+		c.wantServed()
+		if p.pages() != 1 {
+			p.t.Errorf("%d pages were opened", p.pages())
+		}
+	}},
 	{"unknown client", func(p *loginPerson, modern bool) {
 		c := p.loggedIn(modern)
 		p.change(func() { p.issued, p.refuse = nil, true })

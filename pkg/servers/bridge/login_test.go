@@ -55,8 +55,8 @@ func TestLoginWait(t *testing.T) {
 						t.Errorf("the response is %s\nwant %s", got, test.want)
 					}
 				}
-				if waited := time.Since(begun); waited != 2*loginWait || logins != 1 {
-					t.Errorf("two requests waited %s, and %d logins have begun", waited, logins)
+				if waited := time.Since(begun); waited != 2*loginWait {
+					t.Errorf("two requests waited %s", waited)
 				}
 				cancelled, cancel := context.WithCancelCause(t.Context())
 				cancel(errCancelled)
@@ -65,6 +65,9 @@ func TestLoginWait(t *testing.T) {
 				}
 				end()
 				b.going.Wait()
+				if logins != 1 {
+					t.Errorf("%d logins have begun", logins)
+				}
 			})
 		})
 	}
