@@ -15,25 +15,19 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// archive collects requests for an HTTP archive, http://www.softwareishard.com/blog/har-12-spec/. A server that is a
-// process has the address stdio://NAME.
-type archive struct {
-	pairs    recording.Pairs
-	requests []*recording.Request
-	heads    map[string]wire.HTTPExchange // by server and id of the request
+// archive makes an HTTP archive of requests, http://www.softwareishard.com/blog/har-12-spec/. A server that is a
+// process has the address stdio://NAME. It has the heads of the exchanges over HTTP.
+type archive map[headKey]wire.HTTPExchange
+
+// headKey identifies the request that an exchange carried.
+type headKey struct {
+	source wire.Head
+	id     string
 }
 
-func headKey(server, id string) string { return server + "\x00" + id }
-
-func (a *archive) take(event wire.Event) {
+func (a archive) take(event wire.Event) {
 	if head, ok := event.(wire.HTTPExchange); ok && head.Request != 0 {
-		if a.heads == nil {
-			a.heads = make(map[string]wire.HTTPExchange)
-		}
-		a.heads[headKey(head.Server, strconv.FormatInt(head.Request, 10))] = head
-	}
-	if request, answers := a.pairs.Take(event); request != nil && !answers && request.ID != nil {
-		a.requests = append(a.requests, request)
+		a[headKey{head.Source(), strconv.FormatInt(head.Request, 10)}] = head
 	}
 }
 
@@ -88,9 +82,9 @@ type (
 )
 
 // entry returns a request and its response.
-func (a *archive) entry(r *recording.Request) harEntry {
+func (a archive) entry(r *recording.Request) harEntry {
 	const kind = "application/json"
-	head := a.heads[headKey(r.Server, wire.Message{ID: r.ID}.AnswerID())]
+	head := a[headKey{r.Source(), wire.Message{ID: r.ID}.AnswerID()}]
 	url := head.URL
 	if url == "" {
 		url = "stdio://" + r.Server
@@ -119,16 +113,12 @@ func (a *archive) entry(r *recording.Request) harEntry {
 	}
 }
 
-// print prints the selected requests as an archive.
-func (a *archive) print(o *Options) error {
+// print prints the selected requests among rows as an archive.
+func (a archive) print(o *Options, rows []*row) error {
 	entries := []harEntry{}
-	for _, r := range a.requests {
-		outcome, _ := outcome(r)
-		if r.Response == nil {
-			outcome = outcomeNoResponse
-		}
-		if o.wants(&row{Method: r.Method, Outcome: outcome, TookMS: exec.Milliseconds(r.Took)}) {
-			entries = append(entries, a.entry(r))
+	for _, r := range rows {
+		if r.Kind == kindRequest && o.wants(r) {
+			entries = append(entries, a.entry(r.request))
 		}
 	}
 	list, err := json.Marshal(entries)

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ type row struct {
 	Cause    string          `json:"cause,omitempty"`
 	Fixes    []string        `json:"fixes,omitempty"`
 
-	request *recording.Request // nil for other rows
+	request *recording.Request // with the messages; nil for other rows
 }
 
 // The kinds of rows.
@@ -61,9 +62,10 @@ const (
 type reader struct {
 	add  func(*row) // takes each row at the time of its event
 	done func(*row) // takes a request when its response has come, and every other row
+	keep bool       // whether rows keep their messages
 
 	pairs    recording.Pairs
-	waiting  []*row // requests without a response, in order
+	waiting  map[*recording.Request]*row // requests without a response
 	causes   recording.Causes
 	requests int
 	failed   int
@@ -131,18 +133,19 @@ func (r *reader) message(event wire.Event) {
 	}
 	made.Kind = kindRequest
 	r.requests++
-	r.waiting = append(r.waiting, made)
+	if r.waiting == nil {
+		r.waiting = make(map[*recording.Request]*row)
+	}
+	r.waiting[request] = made
 }
 
 // answered completes the row of a request.
 func (r *reader) answered(request *recording.Request) {
-	at := slices.IndexFunc(r.waiting, func(w *row) bool { return w.request == request })
-	if at < 0 {
-		return
+	made := r.waiting[request]
+	delete(r.waiting, request)
+	if !r.keep {
+		made.request = nil
 	}
-	made := r.waiting[at]
-	made.request = nil // frees the messages
-	r.waiting = slices.Delete(r.waiting, at, at+1)
 	made.Outcome, made.Error = outcome(request)
 	made.TookMS, made.Received = exec.Milliseconds(request.Took), len(request.Response)
 	if made.Outcome != outcomeOK {
@@ -153,7 +156,8 @@ func (r *reader) answered(request *recording.Request) {
 
 // end completes the rows of requests without a response.
 func (r *reader) end() {
-	for _, made := range r.waiting {
+	byTime := func(a, b *row) int { return a.Time.Compare(b.Time) }
+	for _, made := range slices.SortedStableFunc(maps.Values(r.waiting), byTime) {
 		made.Outcome = outcomeNoResponse
 		r.done(made)
 	}

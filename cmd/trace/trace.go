@@ -94,13 +94,13 @@ func Run(ctx context.Context, o Options) error {
 
 	var rows []*row
 	var failed error
-	read := &reader{add: func(r *row) { rows = append(rows, r) }, done: func(*row) {}}
+	read := &reader{add: func(r *row) { rows = append(rows, r) }, done: func(*row) {}, keep: o.har}
 	if o.follow {
 		read.add = func(*row) {}
 		read.done = func(r *row) { failed = errors.Join(failed, o.print(r)) }
 	}
 	skipped := recording.Skipped(o.file, func(why string) { o.Out.Log.Warn(why) })
-	archive := new(archive)
+	archive := make(archive)
 	err = recording.Read(in, func(event wire.Event) {
 		read.take(event)
 		if o.har {
@@ -133,9 +133,9 @@ func (o *Options) open(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // finish prints what is printed at the end.
-func (o *Options) finish(rows []*row, archive *archive) error {
+func (o *Options) finish(rows []*row, archive archive) error {
 	if o.har {
-		return archive.print(o)
+		return archive.print(o, rows)
 	}
 	if o.json {
 		for _, r := range rows {
