@@ -61,7 +61,7 @@ func (t *Transport) exchange(ctx context.Context, out *posted, header http.Heade
 	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
 	})
-	request, err := t.newPost(own, out.Bytes)
+	request, err := t.newPost(own, out)
 	if err != nil {
 		release(0)
 		return err
@@ -82,7 +82,7 @@ func (t *Transport) exchange(ctx context.Context, out *posted, header http.Heade
 }
 
 // newPost makes the request that posts a message.
-func (t *Transport) newPost(ctx context.Context, body []byte) (*http.Request, error) {
+func (t *Transport) newPost(ctx context.Context, out *posted) (*http.Request, error) {
 	address, accept := t.address, "application/json, text/event-stream"
 	if stream := t.oldStream(); stream != nil {
 		address, accept = stream.endpoint.Load(), ""
@@ -90,9 +90,13 @@ func (t *Transport) newPost(ctx context.Context, body []byte) (*http.Request, er
 	if address == nil {
 		return nil, errors.New("the server has not sent its endpoint yet")
 	}
-	request, err := t.newRequest(ctx, http.MethodPost, address, body)
+	request, err := t.newRequest(ctx, http.MethodPost, address, out.Bytes)
 	if err != nil {
 		return nil, err
+	}
+	if out.begins() { // perhaps in place of a session that the server has forgotten
+		request.Header.Del(mcp.HeaderSessionID)
+		request.Header.Del(mcp.HeaderProtocolVersion)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if accept != "" {
@@ -138,9 +142,9 @@ func (a *answer) take() error {
 		defer response.Body.Close()
 		return a.takeRefusal()
 	}
-	if id := response.Header.Get(mcp.HeaderSessionID); id != "" && out.begins() {
+	if out.begins() {
 		a.stateMu.Lock()
-		a.session = id
+		a.session = response.Header.Get(mcp.HeaderSessionID)
 		a.stateMu.Unlock()
 	}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))

@@ -196,8 +196,12 @@ func (s *standingStream) giveUpStream(err error) {
 	s.markNoStream()
 }
 
-// IsCutOff reports whether a stream was cut off before the reply that it was opened for.
-func IsCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
+// IsCutOff reports whether a response was cut off: a stream before the reply that it was opened for, or a body before
+// its end.
+func IsCutOff(err error) bool {
+	var failed *Error
+	return errors.As(err, new(*cutOffError)) || errors.As(err, &failed) && failed.Err != nil && failed.Status != 0
+}
 
 // IsUnreachable reports whether the error comes from the network, or from a gateway before the server.
 func IsUnreachable(err error) bool {

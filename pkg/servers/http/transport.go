@@ -190,6 +190,7 @@ func (t *Transport) RoundTrip(
 }
 
 // renew begins a new session in place of one that the server has forgotten, unless another request has done so already.
+// Until the server has given it an id, requests name the old session, so that the next one tries again if this fails.
 func (t *Transport) renew(ctx context.Context, session string) error {
 	t.renewing.Lock()
 	defer t.renewing.Unlock()
@@ -197,7 +198,7 @@ func (t *Transport) renew(ctx context.Context, session string) error {
 		return nil
 	}
 	t.tell(slog.LevelWarn, "lost the session; toolx starts a new one")
-	t.Reset()
+	t.standing.Store(nil)
 	return t.Renew(ctx)
 }
 
@@ -298,7 +299,14 @@ func (t *Transport) postLater(f wire.Frame) bool {
 		defer func() { <-t.slots }()
 		ctx, cancel := context.WithTimeout(t.life, postLimit)
 		defer cancel()
-		if err := t.Send(ctx, f); err != nil && t.life.Err() == nil {
+		err := t.Send(ctx, f)
+		// A server waits for the answer to its request, and drops a second one.
+		delay := t.Delay
+		for attempt := 1; attempt < t.Attempts && IsUnreachable(err) && wire.Waited(ctx, delay); attempt++ {
+			err = t.Send(ctx, f)
+			delay *= 2
+		}
+		if err != nil && t.life.Err() == nil {
 			t.tell(slog.LevelDebug, "did not accept a message: %v", err)
 		}
 	})
