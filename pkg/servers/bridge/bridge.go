@@ -86,8 +86,9 @@ type bridge struct {
 	sent    map[int64]*call   // by the id that the server knows
 	// What the client has asked for lasts longer than a session.
 	level       string
-	subscribed  map[string]int // resources, and how often
-	resubscribe func()         // starts the stream of notifications of a server of 2026-07-28 again; nil without one
+	subscribed  map[string]int  // resources, and how often
+	resubscribe func()          // starts the stream of notifications of a server of 2026-07-28 again; nil without one
+	subscribing []chan struct{} // closed when that server has acknowledged the stream, or there is none
 }
 
 // call is a request of the client.

@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/rawjson"
+	mcphttp "toolx/pkg/servers/http"
 	"toolx/pkg/servers/protocol"
 	"toolx/pkg/servers/rpc"
 	"toolx/pkg/servers/wire"
@@ -62,17 +64,23 @@ func (b *bridge) exchangeOlder(c *call, session *protocol.Session) (wire.Message
 	done := resultMessage(json.RawMessage("{}"))
 	switch mcp.MCPMethod(c.Method) {
 	case mcp.MethodPing:
-		_, err := session.Ping(c.ctx)
-		return done, err
+		m, err := b.forward(c.ctx, string(mcp.MethodServerDiscover), nil, askingBack)
+		if m.Err == nil {
+			m = done
+		}
+		return m, err
 	case mcp.MethodSetLogLevel:
 		return done, session.SetLevel(c.ctx, rawjson.GetText(c.Params, "level"))
 	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
 		b.note(c.Method, c.Params)
+		subscribed := make(chan struct{})
 		b.mu.Lock()
-		defer b.mu.Unlock()
+		b.subscribing = append(b.subscribing, subscribed)
 		if b.resubscribe != nil {
 			b.resubscribe()
 		}
+		b.mu.Unlock()
+		wire.WaitFor(c.ctx, subscribed, acknowledgeTime) // what changes after the response is not to be missed
 		return done, nil
 	}
 	m, err := b.forward(c.ctx, c.Method, c.Params, askingBack)
@@ -123,10 +131,23 @@ func olderResult(result json.RawMessage) json.RawMessage {
 	return rawjson.Object(kept)
 }
 
+// acknowledgeTime is how long a client of the older era waits for its subscription by a server of 2026-07-28.
+const acknowledgeTime = 5 * time.Second
+
+// acknowledged ends the wait of those who have subscribed.
+func (b *bridge) acknowledged() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, subscribed := range b.subscribing {
+		close(subscribed)
+	}
+	b.subscribing = nil
+}
+
 // listen asks a server of 2026-07-28 for the notifications that a client of the older era gets without asking, and for
-// those of the resources that it has subscribed to.
+// those of the resources that it has subscribed to. It asks again when the stream has ended, unless the server refuses.
 func (b *bridge) listen(session *protocol.Session) {
-	for b.life.Err() == nil && !wire.Closed(session.Done()) {
+	for delay := time.Duration(0); b.life.Err() == nil && !wire.Closed(session.Done()); {
 		ctx, cancel := context.WithCancel(b.life)
 		has := session.Capabilities
 		interest := protocol.Interest{
@@ -142,9 +163,22 @@ func (b *bridge) listen(session *protocol.Session) {
 		b.mu.Unlock()
 		slices.Sort(interest.URIs)
 		if interest.Tools || interest.Prompts || interest.Resources || len(interest.URIs) > 0 {
-			if err := session.Listen(ctx, interest, func() {}); ctx.Err() == nil && err != nil {
+			began := time.Now()
+			err := session.Listen(ctx, interest, func() {})
+			if ctx.Err() == nil && err != nil {
 				b.notice(slog.LevelInfo, fmt.Sprintf("server %q sends no notifications: %v", b.Server.Name, err))
 			}
+			if time.Since(began) >= mcphttp.StandsLong {
+				delay = 0
+			}
+			if err == nil || isLost(err) {
+				delay = mcphttp.Longer(delay, b.Retry.Delay)
+				wire.Waited(ctx, delay)
+				cancel()
+			}
+		}
+		if ctx.Err() == nil {
+			b.acknowledged() // there is nothing to wait for
 		}
 		<-ctx.Done()
 		cancel()

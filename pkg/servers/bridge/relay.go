@@ -86,9 +86,11 @@ func (b *bridge) Notified(m wire.Message) {
 // subscriptionNotified passes on a notification of a stream of 2026-07-28, which names the request that opened it.
 func (b *bridge) subscriptionNotified(client *wire.Client, m wire.Message) {
 	if !client.Modern() {
-		if m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
-			b.client.tell(m)
+		if m.Method == mcp.MethodNotificationSubscriptionsAcknowledged {
+			b.acknowledged()
+			return
 		}
+		b.client.tell(m)
 		return
 	}
 	meta := rawjson.Get(m.Params, "_meta")

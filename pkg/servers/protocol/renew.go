@@ -33,14 +33,16 @@ func (s *Session) Renewed() <-chan struct{} {
 	return s.renewals
 }
 
-// Repeatable reports whether a request may be sent twice: one that only reads, or a call of a tool whose annotations
-// say so.
+// Repeatable reports whether a request may be sent twice: one that only reads or subscribes, or a call of a tool whose
+// annotations say so.
 func (s *Session) Repeatable(method string, params json.RawMessage) bool {
 	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
 		return slices.Contains([]mcp.MCPMethod{
 			mcp.MethodPing, mcp.MethodToolsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList,
 			mcp.MethodResourcesRead, mcp.MethodPromptsList, mcp.MethodPromptsGet, mcp.MethodCompletionComplete,
-			mcp.MethodSetLogLevel,
+			mcp.MethodSetLogLevel, mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe,
+			mcp.MethodSubscriptionsListen, mcp.MethodServerDiscover,
+			mcp.MethodTasksGet, mcp.MethodTasksList, mcp.MethodTasksResult,
 		}, mcp.MCPMethod(method))
 	}
 	tool := s.tools.find(rawjson.GetText(params, "name"))
