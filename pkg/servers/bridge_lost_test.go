@@ -327,3 +327,28 @@ func TestBridgeStreams(t *testing.T) {
 	pushAgain <- `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x://a"}}`
 	b.wantParts("resources/updated", `subscriptionId":1`)
 }
+
+// TestBridgeInputOfLists proves that a list never asks a client of 2026-07-28 for input, which only the results of
+// calls, prompts and resources may: a server that asks meanwhile gets an error.
+func TestBridgeInputOfLists(t *testing.T) {
+	answered := make(chan string, 1)
+	site := newSite(t, func(s *site) {
+		s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+			switch {
+			case m.Method == "" && m.ID != nil:
+				w.WriteHeader(http.StatusAccepted)
+				answered <- m.Text
+			case m.Method == "tools/list":
+				eventStream(w, `data: {"jsonrpc":"2.0","id":"ask","method":"roots/list"}`+"\n\n")
+				eventStream(w, fmt.Sprintf(`data: {"jsonrpc":"2.0","id":%s,"result":{"tools":[],"answer":%q}}`, m.ID,
+					<-answered)+"\n\n")
+			default:
+				return false
+			}
+			return true
+		}
+	})
+	b := newBridged(t, site.URL+"/mcp", nil)
+	b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + newerMeta(`{"roots":{}}`) + `}}`)
+	b.wantParts(`"id":1`, `"tools":[]`, `-32601`)
+}

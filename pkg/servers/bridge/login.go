@@ -262,11 +262,7 @@ func (e *loginPending) message() wire.Message {
 
 // asksToVisit reports whether the client gets a request to visit the login page as the result of its request.
 func (l *login) asksToVisit(c *call) bool {
-	switch mcp.MCPMethod(c.Method) {
-	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
-		return l.introduced().Modern() && l.visits() && !c.visited
-	}
-	return false
+	return takesInput(c.Method) && l.introduced().Modern() && l.visits() && !c.visited
 }
 
 // loginState marks a request that is repeated after the login page was visited.

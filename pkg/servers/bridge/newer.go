@@ -84,6 +84,7 @@ func older(params json.RawMessage) json.RawMessage {
 // pending is a request to a server of the older era, which may ask something meanwhile. A client of 2026-07-28 gets
 // that as its result, and repeats the request with the answers.
 type pending struct {
+	method string
 	done   chan outcome
 	asks   chan serverRequest
 	open   map[string]serverRequest // that the client has to answer, by their keys
@@ -133,7 +134,8 @@ func (n *newer) exchangePending(c *call, session *protocol.Session) (wire.Messag
 func (n *newer) send(c *call) *pending {
 	ctx, cancel := context.WithCancelCause(n.life)
 	p := &pending{
-		done: make(chan outcome, 1), asks: make(chan serverRequest, maxAsked),
+		method: c.Method,
+		done:   make(chan outcome, 1), asks: make(chan serverRequest, maxAsked),
 		open: make(map[string]serverRequest), cancel: cancel,
 	}
 	n.mu.Lock()
@@ -150,12 +152,24 @@ func (n *newer) send(c *call) *pending {
 	return p
 }
 
-// ask gives a request of the server to the request of the client that most likely caused it: the oldest one.
-// It reports whether there is one.
+// takesInput reports whether the result of a method may ask the client for input (MCP 2026-07-28, schema).
+func takesInput(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
+		return true
+	}
+	return false
+}
+
+// ask gives a request of the server to the request of the client that most likely caused it: the oldest one that may
+// ask for input. It reports whether there is one.
 func (n *newer) ask(p *rpc.Peer, m wire.Message) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, one := range n.pending {
+		if !takesInput(one.method) {
+			continue
+		}
 		select {
 		case one.asks <- serverRequest{p, m}:
 			return true
