@@ -1,0 +1,504 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// cutRelay is a network between toolx and a server, which is cut at one place.
+type cutRelay struct {
+	to     string
+	listen net.Listener
+
+	mu    sync.Mutex
+	cut   cut
+	left  int             // how often it is still cut
+	sent  strings.Builder // what toolx has sent, on all connections
+	fired chan struct{}   // closed when it was first cut
+	dead  bool            // no connection passes anything
+	open  map[net.Conn]bool
+}
+
+// cut is a place at which a connection is cut, found by what passes.
+type cut struct {
+	after string // what toolx must have sent on the connection before; empty for anything
+	up    bool   // mark is in what toolx sends, and not in what the server sends
+	mark  string
+	keep  int  // how many bytes pass, from the beginning of mark
+	stall bool // nothing passes any more, on any connection, and none is closed
+}
+
+func newCutRelay(t *testing.T, to string) *cutRelay {
+	t.Helper()
+	listen, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &cutRelay{to: to, listen: listen, open: make(map[net.Conn]bool)}
+	go func() {
+		for {
+			from, err := listen.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(from)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listen.Close()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for c := range r.open {
+			_ = c.Close()
+		}
+	})
+	return r
+}
+
+// at sets where the network is cut, and how often.
+func (r *cutRelay) at(c cut, times int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut, r.left, r.fired, r.dead = c, times, make(chan struct{}), false
+}
+
+// times returns how often toolx has sent a text.
+func (r *cutRelay) times(text string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Count(r.sent.String(), text)
+}
+
+func (r *cutRelay) serve(from net.Conn) {
+	to, err := net.Dial("tcp", r.to)
+	if err != nil {
+		_ = from.Close()
+		return
+	}
+	r.mu.Lock()
+	r.open[from], r.open[to] = true, true
+	r.mu.Unlock()
+	sent := &bytes.Buffer{} // guarded by mu
+	var both sync.WaitGroup
+	for _, up := range []bool{true, false} {
+		both.Go(func() {
+			in, out := from, to
+			if !up {
+				in, out = to, from
+			}
+			r.pass(in, out, up, sent)
+		})
+	}
+	both.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, from)
+	delete(r.open, to)
+}
+
+// pass passes bytes on until the connection ends, or is cut.
+func (r *cutRelay) pass(in, out net.Conn, up bool, sent *bytes.Buffer) {
+	defer in.Close()
+	defer out.Close()
+	var tail []byte
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(chunk)
+		keep, ends := r.keeps(chunk[:n], tail, up, sent)
+		tail = append(tail[:0], chunk[max(0, n-100):n]...)
+		if ends == "stall" {
+			_, _ = out.Write(chunk[:keep])
+			_, _ = io.Copy(io.Discard, in)
+			return
+		}
+		if _, failed := out.Write(chunk[:keep]); failed != nil || err != nil || ends == "cut" {
+			if ends == "cut" {
+				_ = in.(*net.TCPConn).SetLinger(0)
+				_ = out.(*net.TCPConn).SetLinger(0)
+			}
+			return
+		}
+	}
+}
+
+// keeps returns how many bytes of a chunk pass, and how the connection ends with it.
+func (r *cutRelay) keeps(chunk, tail []byte, up bool, sent *bytes.Buffer) (keep int, ends string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if up {
+		r.sent.Write(chunk)
+		sent.Write(chunk)
+	}
+	if r.dead {
+		return 0, "stall"
+	}
+	if r.left == 0 || r.cut.up != up || !strings.Contains(sent.String(), r.cut.after) {
+		return len(chunk), ""
+	}
+	all := append(bytes.Clone(tail), chunk...)
+	found := bytes.Index(all, []byte(r.cut.mark))
+	if found < 0 || found+len(r.cut.mark) <= len(tail) {
+		return len(chunk), ""
+	}
+	if r.left--; !wireClosed(r.fired) {
+		close(r.fired)
+	}
+	keep = min(len(chunk), max(0, found-len(tail)+r.cut.keep))
+	if r.dead = r.cut.stall; r.dead {
+		return keep, "stall"
+	}
+	return keep, "cut"
+}
+
+func wireClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// bridgeClient is a client with a process of toolx proxy.
+type bridgeClient struct {
+	t       *testing.T
+	program *exec.Cmd
+	in      io.WriteCloser
+	lines   chan string
+	stderr  string
+	modern  bool
+	lastID  int
+	called  string // the params of the last call
+	came    []string
+}
+
+// newBridgeClient starts toolx proxy for the server at an address; it retries without a delay.
+func newBridgeClient(t *testing.T, url string, modern bool) *bridgeClient {
+	t.Helper()
+	folder := emptyFolder(t)
+	config := filepath.Join(folder, "toolx.yaml")
+	text := fmt.Sprintf("servers:\n  site:\n    url: %s\n    retry: {attempts: 3, baseDelay: 1ms}\n", url)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &bridgeClient{
+		t: t, modern: modern, lines: make(chan string, 1000), stderr: filepath.Join(folder, "stderr"),
+		program: exec.Command(buildToolx(t), "proxy", "--config", config, "-v", "site"),
+	}
+	c.program.Dir = folder
+	c.program.Env = append(os.Environ(), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off")...)
+	stderr, err := os.Create(c.stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	c.program.Stderr = stderr
+	if c.in, err = c.program.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(c.lines)
+		for lines := bufio.NewReader(out); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			c.lines <- line
+		}
+	}()
+	t.Cleanup(func() {
+		_ = c.program.Process.Kill()
+		_ = c.program.Wait()
+	})
+	return c
+}
+
+func (c *bridgeClient) said() string {
+	text, _ := os.ReadFile(c.stderr)
+	return string(text)
+}
+
+func (c *bridgeClient) line(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, text+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+const newerCapabilities = `{"sampling":{},"elicitation":{"form":{}},"roots":{}}`
+
+// send sends a request and returns its id. members are those of its params.
+func (c *bridgeClient) send(method, members string) (id int) {
+	c.t.Helper()
+	c.lastID++
+	if method == "tools/call" && !strings.Contains(members, "inputResponses") {
+		c.called = members
+	}
+	if c.modern {
+		if members != "" {
+			members += ","
+		}
+		members += `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientInfo":{"name":"newer","version":"1"},` +
+			`"io.modelcontextprotocol/clientCapabilities":` + newerCapabilities + `}`
+	}
+	c.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.lastID, method, members))
+	return c.lastID
+}
+
+// begin sends the first request.
+func (c *bridgeClient) begin() (id int) {
+	if c.modern {
+		return c.send("server/discover", "")
+	}
+	return c.send("initialize", `"protocolVersion":"2025-11-25","capabilities":`+newerCapabilities+
+		`,"clientInfo":{"name":"older","version":"1"}`)
+}
+
+// initialized ends the handshake.
+func (c *bridgeClient) initialized() {
+	if !c.modern {
+		c.line(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+}
+
+// bridgeMessage is a message that a client receives.
+type bridgeMessage struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+	text string
+}
+
+// next returns the next message.
+func (c *bridgeClient) next() bridgeMessage {
+	c.t.Helper()
+	select {
+	case line, ok := <-c.lines:
+		if !ok {
+			c.t.Fatalf("toolx has ended: %s", c.said())
+		}
+		m := bridgeMessage{text: line}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			c.t.Fatalf("%v: %s", err, line)
+		}
+		c.came = append(c.came, line)
+		return m
+	case <-time.After(30 * time.Second):
+		c.t.Fatalf("toolx is silent: %s\nafter %s", c.said(), strings.Join(c.came, ""))
+	}
+	return bridgeMessage{}
+}
+
+// response waits for the response to a request, and answers what is asked meanwhile.
+func (c *bridgeClient) response(id int) bridgeMessage {
+	c.t.Helper()
+	for {
+		switch m := c.next(); {
+		case m.Method == "elicitation/create":
+			c.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"decline"}}`, m.ID))
+		case m.Method == "" && string(m.ID) == fmt.Sprint(id) && strings.Contains(m.text, `"input_required"`):
+			id = c.repeat(m)
+		case m.Method == "" && string(m.ID) == fmt.Sprint(id):
+			return m
+		case m.Method == "":
+			c.t.Errorf("a response to nothing: %s", m.text)
+		}
+	}
+}
+
+// repeat repeats the call that has asked for input, with what was asked for.
+func (c *bridgeClient) repeat(m bridgeMessage) (id int) {
+	c.t.Helper()
+	var asked struct {
+		InputRequests map[string]struct{ Method string }
+		RequestState  string
+	}
+	if err := json.Unmarshal(m.Result, &asked); err != nil {
+		c.t.Fatalf("%v: %s", err, m.text)
+	}
+	var answers []string
+	for key, one := range asked.InputRequests {
+		answer := `{"roots":[]}`
+		if one.Method == "elicitation/create" {
+			answer = `{"action":"decline"}`
+		}
+		answers = append(answers, fmt.Sprintf("%q:%s", key, answer))
+	}
+	return c.send("tools/call", fmt.Sprintf(`%s,"inputResponses":{%s},"requestState":%q`, c.called,
+		strings.Join(answers, ","), asked.RequestState))
+}
+
+// want wants the response to a request to have a part.
+func (c *bridgeClient) want(id int, part string) {
+	c.t.Helper()
+	if m := c.response(id); !strings.Contains(m.text, part) {
+		c.t.Errorf("the response is %s\nwhich lacks %s", m.text, part)
+	}
+}
+
+// end closes the client's side, and waits for the end of toolx.
+func (c *bridgeClient) end() (took time.Duration) {
+	c.t.Helper()
+	began := time.Now()
+	_ = c.in.Close()
+	for line := range c.lines {
+		c.came = append(c.came, line)
+	}
+	if err := c.program.Wait(); err != nil {
+		c.t.Errorf("toolx ends with %v: %s", err, c.said())
+	}
+	return time.Since(began)
+}
+
+// The calls of TestBridgeNetworkCut: one that may be repeated, and two that may not.
+const (
+	echoM1    = `"name":"echo","arguments":{"message":"m1"}`
+	toggleLog = `"name":"toggle-simulated-logging","arguments":{}`
+	greet     = `"name":"greet","arguments":{"name":"you"}`
+	askUser   = `"name":"trigger-elicitation-request","arguments":{}`
+)
+
+// networkCut is a step at which the network is cut, and what comes of a call.
+type networkCut struct {
+	name  string
+	cut   cut
+	times int
+	call  string // its params
+	want  string // in the response to the call
+	sent  int    // how often the call is sent
+}
+
+// networkCuts are the steps of a session at which the network is cut.
+var networkCuts = []networkCut{
+	{"initialize", cut{up: true, mark: `"method":"initialize"`}, 1, echoM1, "Echo: m1", 1},
+	{"half of initialize", cut{up: true, mark: `"method":"initialize"`, keep: 10}, 1, echoM1, "Echo: m1", 1},
+	{"response to initialize", cut{after: `"method":"initialize"`, mark: "HTTP/1.1"}, 1, echoM1, "Echo: m1", 1},
+	{"half the response to initialize", cut{after: `"method":"initialize"`, mark: `"result":{`, keep: 5}, 1, echoM1, "Echo: m1", 1},
+	{"initialized", cut{up: true, mark: `"notifications/initialized"`}, 1, echoM1, "Echo: m1", 1},
+	{"response to initialized", cut{after: `"notifications/initialized"`, mark: "HTTP/1.1 202"}, 1, echoM1, "Echo: m1", 1},
+	{"GET", cut{up: true, mark: "GET /"}, 1, echoM1, "Echo: m1", 1},
+	{"response to GET", cut{after: "GET /", mark: "HTTP/1.1 200"}, 1, echoM1, "Echo: m1", 1},
+	{"list", cut{up: true, mark: `"tools/list"`}, 1, echoM1, "Echo: m1", 1},
+	{"response to list", cut{after: `"tools/list"`, mark: `HTTP/1.1 20`}, 1, echoM1, "Echo: m1", 1},
+	{"half the response to list", cut{mark: `"tools":[`, keep: 5}, 1, echoM1, "Echo: m1", 1},
+	{"call", cut{up: true, mark: `"name":"echo"`}, 1, echoM1, "Echo: m1", 2},
+	{"half a call", cut{up: true, mark: `"name":"echo"`, keep: 5}, 1, echoM1, "Echo: m1", 2},
+	{"call, always", cut{up: true, mark: `"name":"echo"`}, 100, echoM1, `"error"`, 3},
+	{"response", cut{after: `"name":"echo"`, mark: "HTTP/1.1 20"}, 1, echoM1, "Echo: m1", 2},
+	{"response after its first event", cut{after: `"name":"echo"`, mark: "data: \n\n", keep: 8}, 1, echoM1, "Echo: m1", 1},
+	{"half the response", cut{mark: "Echo: m", keep: 3}, 1, echoM1, "Echo: m1", 1},
+	{"half the response, twice", cut{mark: "Echo: m", keep: 3}, 2, echoM1, "Echo: m1", 1},
+	{"unrepeated call", cut{up: true, mark: `"name":"toggle`}, 1, toggleLog, "outcome is unknown", 1},
+	{"half an unrepeated call", cut{up: true, mark: `"name":"toggle`, keep: 5}, 1, toggleLog, "outcome is unknown", 1},
+	{"unrepeated response", cut{after: `"name":"toggle`, mark: "HTTP/1.1 20"}, 1, toggleLog, "outcome is unknown", 1},
+	{"unrepeated response after its first event", cut{after: `"name":"toggle`, mark: "data: \n\n", keep: 8}, 1, toggleLog, "Started simulated", 1},
+	{"half an unrepeated response", cut{mark: "Started simulated", keep: 3}, 1, toggleLog, "Started simulated", 1},
+	{"answer", cut{up: true, mark: `"action":"decline"`}, 1, askUser, "User declined", 1},
+	{"half an answer", cut{up: true, mark: `"action":"decline"`, keep: 5}, 1, askUser, "User declined", 1},
+	{"response to the answer", cut{after: `"action":"decline"`, mark: `HTTP/1.1 202`}, 1, askUser, "User declined", 1},
+}
+
+// otherCuts are those of other servers and clients.
+var otherCuts = map[string][]networkCut{
+	"HTTP with SSE": {
+		{"GET", cut{up: true, mark: "GET /"}, 1, echoM1, "Echo: m1", 1},
+		{"initialize", cut{up: true, mark: `"method":"initialize"`}, 1, echoM1, "Echo: m1", 1},
+		{"list", cut{mark: `"tools":[`, keep: 5}, 1, echoM1, "Echo: m1", 1},
+		{"call", cut{up: true, mark: `"name":"echo"`}, 1, echoM1, "Echo: m1", 2},
+		{"response to the POST", cut{after: `"name":"echo"`, mark: "HTTP/1.1 202"}, 1, echoM1, "Echo: m1", 2},
+		{"half the response", cut{mark: "Echo: m", keep: 3}, 1, echoM1, "Echo: m1", 2},
+		{"half an unrepeated response", cut{mark: "Started simulated", keep: 3}, 1, toggleLog, "outcome is unknown", 1},
+		{"answer", cut{up: true, mark: `"action":"decline"`}, 1, askUser, "User declined", 1},
+	},
+	"a newer client, streamable HTTP": {
+		{"initialize", cut{mark: `"serverInfo"`, keep: 3}, 1, echoM1, "Echo: m1", 1},
+		{"list", cut{mark: `"tools":[`, keep: 5}, 1, echoM1, "Echo: m1", 1},
+		{"half the response", cut{mark: "Echo: m", keep: 3}, 1, echoM1, "Echo: m1", 1},
+		{"call", cut{up: true, mark: `"name":"echo"`}, 1, echoM1, "Echo: m1", 2},
+		{"unrepeated call", cut{up: true, mark: `"name":"toggle`}, 1, toggleLog, "outcome is unknown", 1},
+		{"answer", cut{up: true, mark: `"action":"decline"`}, 1, askUser, "User declined", 1},
+	},
+	"a newer server": {
+		{"list", cut{mark: `"tools":[`, keep: 5}, 1, greet, "hello you", 1},
+		{"call", cut{up: true, mark: `"name":"greet"`}, 1, greet, "outcome is unknown", 1},
+		{"half the response", cut{mark: "hello you", keep: 3}, 1, greet, "outcome is unknown", 1},
+		{"a newer client, list", cut{mark: `"tools":[`, keep: 5}, 1, greet, "hello you", 1},
+		{"a newer client, discover", cut{mark: `"supportedVersions"`, keep: 5}, 1, greet, "hello you", 1},
+		{"a newer client, call", cut{up: true, mark: `"name":"greet"`}, 1, greet, "outcome is unknown", 1},
+		{"a newer client, half the response", cut{mark: "hello you", keep: 3}, 1, greet, "outcome is unknown", 1},
+	},
+}
+
+// TestBridgeNetworkCut cuts the network at each step of a session: each request gets one response, what may not be
+// repeated is sent once, and the next request is served.
+func TestBridgeNetworkCut(t *testing.T) {
+	t.Parallel()
+	folder := serversFolder(t)
+	streamable := startEverything(t, folder, "streamableHttp") + "/mcp"
+	for _, test := range networkCuts {
+		t.Run(test.name, func(t *testing.T) { test.run(t, streamable, false) })
+	}
+	urls := map[string]string{
+		"HTTP with SSE":                   startEverything(t, folder, "sse") + "/sse",
+		"a newer client, streamable HTTP": streamable,
+		"a newer server":                  startTypeScript(t, folder, "reject"),
+	}
+	for name, tests := range otherCuts {
+		for _, test := range tests {
+			modern := strings.Contains(name+test.name, "newer client")
+			t.Run(name+"/"+test.name, func(t *testing.T) { test.run(t, urls[name], modern) })
+		}
+	}
+}
+
+func (test networkCut) run(t *testing.T, server string, modern bool) {
+	t.Parallel()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay := newCutRelay(t, address.Host)
+	relay.at(test.cut, test.times)
+	c := newBridgeClient(t, "http://"+relay.listen.Addr().String()+address.Path, modern)
+	c.want(c.begin(), `"capabilities":{`)
+	c.initialized()
+	c.want(c.send("tools/list", ""), `"tools":[`)
+	c.want(c.send("tools/call", test.call), test.want)
+	tool, _, _ := strings.Cut(test.call, `,"arguments"`)
+	if sent := relay.times(tool); sent != test.sent {
+		t.Errorf("the call is sent %d times, want %d", sent, test.sent)
+	}
+	<-relay.fired
+	relay.at(cut{}, 0)
+	c.want(c.send("tools/list", ""), `"tools":[`)
+	again := strings.NewReplacer("m1", "again", "you", "again").Replace(test.call)
+	c.want(c.send("tools/call", again), `"result"`)
+	c.end()
+}
