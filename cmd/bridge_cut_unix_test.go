@@ -364,9 +364,8 @@ func (c *bridgeClient) want(id int, part string) {
 }
 
 // end closes the client's side, and waits for the end of toolx.
-func (c *bridgeClient) end() (took time.Duration) {
+func (c *bridgeClient) end() {
 	c.t.Helper()
-	began := time.Now()
 	_ = c.in.Close()
 	for line := range c.lines {
 		c.came = append(c.came, line)
@@ -374,7 +373,6 @@ func (c *bridgeClient) end() (took time.Duration) {
 	if err := c.program.Wait(); err != nil {
 		c.t.Errorf("toolx ends with %v: %s", err, c.said())
 	}
-	return time.Since(began)
 }
 
 // The calls of TestBridgeNetworkCut: one that may be repeated, and two that may not.
@@ -501,4 +499,64 @@ func (test networkCut) run(t *testing.T, server string, modern bool) {
 	again := strings.NewReplacer("m1", "again", "you", "again").Replace(test.call)
 	c.want(c.send("tools/call", again), `"result"`)
 	c.end()
+}
+
+// TestBridgeEndsWithAStalledNetwork proves that toolx ends when its client does, whatever the network still owes it.
+func TestBridgeEndsWithAStalledNetwork(t *testing.T) {
+	t.Parallel()
+	folder := serversFolder(t)
+	streamable, sse := startEverything(t, folder, "streamableHttp")+"/mcp", startEverything(t, folder, "sse")+"/sse"
+	newer := startTypeScript(t, folder, "reject")
+	for _, test := range []struct {
+		name, server string
+		modern       bool
+		stall        cut
+		begun        bool   // the handshake is done before
+		call         string // its params; empty for none
+	}{
+		{"initialize", streamable, false, cut{up: true, mark: `"method":"initialize"`}, false, ""},
+		{"response to initialize", streamable, false, cut{mark: `"serverInfo"`}, false, ""},
+		{"GET", streamable, false, cut{up: true, mark: "GET /"}, true, ""},
+		{"GET of HTTP with SSE", sse, false, cut{up: true, mark: "GET /"}, false, ""},
+		{"call", streamable, false, cut{up: true, mark: `"name":"echo"`}, true, echoM1},
+		{"half a response", streamable, false, cut{mark: "Echo: m", keep: 3}, true, echoM1},
+		{"call over HTTP with SSE", sse, false, cut{up: true, mark: `"name":"echo"`}, true, echoM1},
+		{"question", streamable, false, cut{mark: "elicitation/create", keep: 1 << 20}, true, askUser},
+		{"answer", streamable, false, cut{up: true, mark: `"action":"decline"`}, true, askUser},
+		{"DELETE", streamable, false, cut{up: true, mark: "DELETE /"}, true, ""},
+		{"a newer client's call", streamable, true, cut{up: true, mark: `"name":"echo"`}, true, echoM1},
+		{"a newer server's call", newer, false, cut{up: true, mark: `"name":"greet"`}, true, greet},
+		{"a newer client, a newer server", newer, true, cut{mark: "hello you"}, true, greet},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			address, err := url.Parse(test.server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			relay := newCutRelay(t, address.Host)
+			test.stall.stall = true
+			relay.at(test.stall, 1)
+			c := newBridgeClient(t, "http://"+relay.listen.Addr().String()+address.Path, test.modern)
+			first := c.begin()
+			if test.begun {
+				c.want(first, `"capabilities":{`)
+				c.initialized()
+			}
+			if test.call != "" {
+				c.send("tools/call", test.call)
+			}
+			for test.name == "answer" && !wireClosed(relay.fired) {
+				if m := c.next(); m.Method == "elicitation/create" {
+					c.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"decline"}}`, m.ID))
+					<-relay.fired
+				}
+			}
+			if test.name != "DELETE" { // which the end sends
+				<-relay.fired
+			}
+			c.end()
+			<-relay.fired
+		})
+	}
 }
