@@ -1,12 +1,16 @@
 // Sends requests to a server through the official TypeScript client, version 1, with all capabilities of a client.
 //
 //   node session.mjs COMMAND [ARGUMENT…] < requests.json
+//   node session.mjs URL < requests.json
 //
-// stdin is a JSON array of requests. stdout gets a JSON line for each response, then one with the notifications and
+// stdin is a JSON array of requests; one with cancel is cancelled at its first progress. A URL that ends with /sse is
+// of HTTP with SSE. stdout gets a JSON line for each response, then one with the notifications and
 // requests of the server, sorted.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, ResultSchema,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -24,7 +28,14 @@ client.setRequestHandler(CreateMessageRequestSchema, () => (
 ));
 client.setRequestHandler(ElicitRequestSchema, () => ({ action: "decline" }));
 client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///root", name: "root" }] }));
-const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+let transport;
+if (!/^https?:/.test(command)) {
+  transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+} else if (command.endsWith("/sse")) {
+  transport = new SSEClientTransport(new URL(command));
+} else {
+  transport = new StreamableHTTPClientTransport(new URL(command));
+}
 await client.connect(transport);
 // Here rather than in handlers, which miss progress that comes together with the response.
 const came = [];
@@ -34,9 +45,11 @@ transport.onmessage = (message, extra) => {
   receive(message, extra);
 };
 print({ server: client.getServerVersion(), capabilities: client.getServerCapabilities() });
-for (const request of requests) {
+for (const { cancel, ...request } of requests) {
+  const controller = new AbortController();
+  const onprogress = () => cancel && controller.abort("enough");
   try {
-    print({ result: await client.request(request, ResultSchema, { onprogress: () => {} }) });
+    print({ result: await client.request(request, ResultSchema, { onprogress, signal: controller.signal }) });
   } catch (error) {
     print({ error: { code: error.code, message: error.message, data: error.data } });
   }
