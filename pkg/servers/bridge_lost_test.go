@@ -352,3 +352,25 @@ func TestBridgeInputOfLists(t *testing.T) {
 	b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + newerMeta(`{"roots":{}}`) + `}}`)
 	b.wantParts(`"id":1`, `"tools":[]`, `-32601`)
 }
+
+// TestBridgeLeavesOutTools proves that a list has no tools with invalid x-mcp-header annotations: toolx is the server's
+// client over HTTP, which must reject them, and the client on stdio need not know the annotation.
+func TestBridgeLeavesOutTools(t *testing.T) {
+	site := newSite(t, func(s *site) {
+		s.modern = true
+		s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+			if m.Method != "tools/list" {
+				return false
+			}
+			tool := `{"name":%q,"inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":%q}}}}`
+			respond(w, m, fmt.Sprintf(`{"resultType":"complete","tools":[`+tool+`,`+tool+`]}`, "good", "A", "bad", ""))
+			return true
+		}
+	})
+	b := newBridged(t, site.URL+"/mcp", nil)
+	b.olderClient("{}")
+	b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if got := b.wantParts(`"id":1`, `"name":"good"`); strings.Contains(got, `"bad"`) {
+		t.Errorf("the client receives %s", got)
+	}
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/diagnose"
@@ -114,7 +113,9 @@ func (b *bridge) forward(
 		}
 		m, err := send(session, ctx, method, params)
 		if err == nil && method == string(mcp.MethodToolsList) {
-			session.NoteTools(toolsOf(m.Result))
+			if list := session.NoteList(m.Result); len(list) < len(m.Result) {
+				m = resultMessage(list)
+			}
 		}
 		lost := err != nil && ctx.Err() == nil && isLost(err)
 		if !lost || attempt >= b.Retry.Attempts {
@@ -132,16 +133,6 @@ func (b *bridge) forward(
 		}
 		delay *= 2
 	}
-}
-
-// toolsOf returns the tools in the result of tools/list.
-func toolsOf(result json.RawMessage) (tools []*exec.Tool) {
-	for definition := range rawjson.EachElement(rawjson.Get(result, "tools")) {
-		if tool, err := exec.NewTool(definition); err == nil {
-			tools = append(tools, tool)
-		}
-	}
-	return tools
 }
 
 // isLost reports whether err says that the connection with the server was lost, and not that it has refused something.

@@ -94,9 +94,7 @@ func (s *Session) makeTools(definitions []json.RawMessage) []*exec.Tool {
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool %v", s.Name, err))
 			continue
 		}
-		if err := s.checkParamHeaders(definition); err != nil {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v",
-				s.Name, tool.Plain, err))
+		if s.leavesOut(definition, tool.Plain) {
 			continue
 		}
 		tool.Implementation = s
@@ -122,17 +120,44 @@ func (r *requester) paramHeaders(params json.RawMessage) map[string]string {
 	return mcp.GenerateParamHeaders(&known, params)
 }
 
-// checkParamHeaders refuses a tool whose x-mcp-header annotations break the rules:
-// over HTTP, such a tool must be left out.
-func (r *requester) checkParamHeaders(definition json.RawMessage) error {
+// leavesOut reports whether a tool must be left out over HTTP, since its x-mcp-header annotations break the rules.
+func (r *requester) leavesOut(definition json.RawMessage, name string) bool {
 	if !r.mirrorsParams() || !bytes.Contains(definition, []byte("x-mcp-header")) {
-		return nil
+		return false
 	}
 	var known mcp.Tool
-	if err := json.Unmarshal(definition, &known); err != nil {
-		return nil // what is wrong with it is found elsewhere
+	if json.Unmarshal(definition, &known) != nil {
+		return false // what is wrong with it is found elsewhere
 	}
-	return mcp.ValidateParamHeaderAnnotations(&known)
+	err := mcp.ValidateParamHeaderAnnotations(&known)
+	if err != nil {
+		r.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v",
+			r.Name, name, err))
+	}
+	return err != nil
+}
+
+// NoteList notes the tools in the result of tools/list that the server has sent its client, and returns the result
+// without those that must be left out.
+func (r *requester) NoteList(result json.RawMessage) json.RawMessage {
+	var kept []json.RawMessage
+	var tools []*exec.Tool
+	all := 0
+	for definition := range rawjson.EachElement(rawjson.Get(result, "tools")) {
+		all++
+		if r.leavesOut(definition, rawjson.GetText(definition, "name")) {
+			continue
+		}
+		kept = append(kept, definition)
+		if tool, err := exec.NewTool(definition); err == nil {
+			tools = append(tools, tool)
+		}
+	}
+	r.NoteTools(tools)
+	if len(kept) < all {
+		return rawjson.With(result, "tools", rawjson.Array(kept))
+	}
+	return result
 }
 
 // mirrorsParams reports whether parameters of calls are repeated in headers.
