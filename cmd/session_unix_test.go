@@ -794,10 +794,12 @@ func TestSessionOfAnotherToolx(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(records[0], []byte(strings.Replace(string(text), `"speaks":4`, `"speaks":1`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(records[0], []byte(strings.Replace(string(text), `"speaks":5`, `"speaks":1`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"call", "s__count"}, {"session", "list", "--json"}} {
+	for _, args := range [][]string{
+		{"call", "s__count"}, {"session", "list", "--json"}, {"trace", "--attach", "s"},
+	} {
 		stdout, stderr, _ := w.run(args...)
 		if !strings.Contains(stdout+stderr, "another version of toolx") {
 			t.Errorf("toolx %q: %s%s", args, stdout, stderr)

@@ -40,6 +40,9 @@ func ClientsIn(cmd *cobra.Command, args []string) []string {
 		given, _ := cmd.Flags().GetStringArray(flag)
 		args = append(slices.Clone(args), given...)
 	}
+	if attach, err := cmd.Flags().GetString("attach"); err == nil {
+		args = append(slices.Clone(args), attach)
+	}
 	var ids []string
 	for _, arg := range args {
 		client, rest := config.ClientOf(arg)

@@ -163,15 +163,12 @@ func (o *wrapOptions) find() (*config.Server, []config.ClientFile, error) {
 
 // command returns what the entry is to start.
 func (o *wrapOptions) command(server *config.Server) ([]string, error) {
-	started := append([]string{server.Command}, server.Args...)
-	at := slices.Index(started, "--")
-	isWrapped := at == 4 && started[1] == "proxy" && started[2] == "--record"
-	switch {
-	case o.undo && !isWrapped:
+	switch _, before := server.Wrapped(); {
+	case o.undo && before == nil:
 		return nil, fault.Usage(o.name+" is not wrapped", "toolx servers show "+exec.ShellLine(o.name))
 	case o.undo:
-		return started[at+1:], nil
-	case isWrapped:
+		return before, nil
+	case before != nil:
 		return nil, fault.Usage(o.name+" is wrapped already", "toolx servers unwrap "+exec.ShellLine(o.name))
 	}
 	record := o.record
@@ -186,7 +183,7 @@ func (o *wrapOptions) command(server *config.Server) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]string{toolx, "proxy", "--record", record, "--"}, started...), nil
+	return server.Wrap(toolx, record), nil
 }
 
 // keep saves what unwrap restores: the digest of the file's new text, and its old text.

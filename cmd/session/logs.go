@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"io"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,7 @@ import (
 	"toolx/cmd/streams"
 	"toolx/cmd/toolset"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/daemon"
 )
 
 // logsOptions say whose stderr to show.
@@ -41,7 +44,7 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 			o.name = args[0]
 			return nil
 		},
-		ValidArgsFunction: completeSessions,
+		ValidArgsFunction: Complete,
 		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing what the server writes")
@@ -55,18 +58,40 @@ type sessionLine struct {
 	Line    string `json:"line"`
 }
 
+// Trace returns a recording, as it grows, of what passes between the server of a session and its clients. Reading ends
+// when ctx or the session ends.
+func Trace(ctx context.Context, tools *toolset.Opener, name string) (io.ReadCloser, error) {
+	return attached(tools, name, func(store *daemon.Sessions, record *daemon.Record) (io.ReadCloser, error) {
+		return store.Trace(ctx, record)
+	})
+}
+
+// attached returns what attaching to the session with a name gives.
+func attached[T any](
+	tools *toolset.Opener, name string, attach func(*daemon.Sessions, *daemon.Record) (T, error),
+) (none T, err error) {
+	run, err := newSessionRun(tools)
+	if err != nil {
+		return none, err
+	}
+	records, err := run.named([]string{name})
+	if err != nil {
+		return none, err
+	}
+	result, err := attach(run.store, records[0])
+	if err != nil {
+		return none, fault.Usage("session "+name+": "+err.Error(), "toolx session list shows its state")
+	}
+	return result, nil
+}
+
 func runSessionLogs(ctx context.Context, o logsOptions) error {
-	run, err := newSessionRun(o.Tools)
+	follow := func(store *daemon.Sessions, record *daemon.Record) (iter.Seq[string], error) {
+		return store.Follow(ctx, record, o.follow)
+	}
+	lines, err := attached(o.Tools, o.name, follow)
 	if err != nil {
 		return err
-	}
-	records, err := run.named([]string{o.name})
-	if err != nil {
-		return err
-	}
-	lines, err := run.store.Follow(ctx, records[0], o.follow)
-	if err != nil {
-		return fault.Usage("session "+o.name+": "+err.Error(), "toolx session list shows its state")
 	}
 	for line := range lines {
 		if o.json {

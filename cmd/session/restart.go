@@ -32,7 +32,7 @@ authentication required, 4 a server could not be reached, 130 interrupted.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: completeSessions,
+		ValidArgsFunction: Complete,
 		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")

@@ -95,8 +95,8 @@ func (c closing) Close() error {
 	return nil
 }
 
-// completeSessions completes names of sessions.
-func completeSessions(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// Complete completes names of sessions.
+func Complete(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
 	if store := stores.Sessions(); store != nil {
 		names = words.Texts(store.Records(), func(r *daemon.Record) string { return r.Name })

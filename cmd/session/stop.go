@@ -47,7 +47,7 @@ Exit codes: 0 stopped, 1 a process did not exit, 2 wrong usage or an unknown nam
 			o.names = cli.WithServers(cmd, args)
 			return nil
 		},
-		ValidArgsFunction: completeSessions,
+		ValidArgsFunction: Complete,
 		RunE:              cli.Run(&o, run, o.check),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "stop every session")

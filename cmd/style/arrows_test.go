@@ -69,7 +69,7 @@ func arrows(t *testing.T) map[string][]string {
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/junit", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
-		"pkg/servers/daemon":              {"pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/fault", "pkg/procs", "pkg/rawjson", "pkg/state", "pkg/words"},
+		"pkg/servers/daemon":              {"pkg/mask", "pkg/recording", "pkg/servers/protocol", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/asyncwriter", "pkg/cause", "pkg/cmdline", "pkg/config", "pkg/exec", "pkg/fault", "pkg/procs", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/servers/protocol":            {"pkg/servers/http", "pkg/servers/stdio", "pkg/servers/diagnose", "pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/config", "pkg/exec", "pkg/fault", "pkg/jsonschema", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/servers/serverstest":         {"pkg/servers/fake", "pkg/config", "pkg/exec"},
 		"pkg/servers/diagnose":            {"pkg/servers/rpc", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
@@ -126,7 +126,7 @@ func addCommands(t *testing.T, table map[string][]string) {
 	others := map[string][]string{
 		"cmd/ask": {"cmd/convert"}, "cmd/call": {"cmd/resources", "cmd/tui"}, "cmd/dev": {"cmd/doctor"},
 		"cmd/history": {"cmd/call", "cmd/resources"}, "cmd/resources": {"cmd/list", "cmd/watch"},
-		"cmd/tui": {"cmd/dev", "cmd/doctor", "cmd/servers"},
+		"cmd/trace": {"cmd/session"}, "cmd/tui": {"cmd/dev", "cmd/doctor", "cmd/servers"},
 	}
 	folders, err := os.ReadDir(filepath.Join(root, "cmd"))
 	if err != nil {

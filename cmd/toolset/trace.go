@@ -87,11 +87,7 @@ func newRecordFile(o *streams.Streams, path string, add bool) (*recordFile, erro
 	if err != nil {
 		return nil, err
 	}
-	queue := asyncwriter.New(file, maxRecordBehind, func(dropped int) string {
-		var note strings.Builder
-		_ = recording.Writer{Out: &note}.Write(recording.Dropped{Head: wire.Now(""), Lines: dropped})
-		return note.String()
-	})
+	queue := asyncwriter.New(file, maxRecordBehind, recording.DroppedLine)
 	lines.Out = queue.Offering()
 	if add {
 		lines.Name = strings.ToLower(rand.Text()[:8])

@@ -15,7 +15,11 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/cmd/factory"
+	"toolx/cmd/person"
+	"toolx/cmd/session"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/recording"
@@ -26,9 +30,12 @@ import (
 
 // Options say which recording to show, and what of it.
 type Options struct {
-	Out *streams.Streams
+	Out     *streams.Streams
+	Tools   *toolset.Opener
+	Consent *person.Consent
 
-	file   string
+	file   string // or what to attach to
+	attach bool
 	follow bool
 	only   []string // globs of methods
 	slow   time.Duration
@@ -38,21 +45,33 @@ type Options struct {
 
 // New returns the command trace; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
-	o := Options{Out: f.Out}
+	o := Options{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
+	var attach string
 	cmd := &cobra.Command{
-		Use:   "trace FILE",
+		Use:   "trace FILE | trace --attach NAME",
 		Short: "Show a recording",
 		Long: `Show what --record has written: requests of client (→) and server (←) with their
 outcome and time, notifications, stderr, other output on stdout, and how processes
 ended, with the cause. Requests are where they were sent. FILE can be a recording of
 mcporter, or - for stdin. In a pipe, the columns are separated by tabs.
 
+--attach shows live what passes between a session (toolx session) or a wrapped server
+(toolx servers wrap) and its clients, until it ends.
+
 Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
 		Example: `  toolx trace calls.jsonl
   toolx trace calls.jsonl -f --only 'tools/*'
-  toolx trace calls.jsonl --slow 1s --json | jq .method`,
+  toolx trace calls.jsonl --slow 1s --json | jq .method
+  toolx trace --attach browser`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
+			o.attach = attach != ""
+			switch {
+			case o.attach && len(args) > 0:
+				return fault.Usage("--attach shows no file", "toolx trace --attach NAME, or toolx trace FILE")
+			case o.attach:
+				o.file, o.follow = attach, true
+				return nil
+			case len(args) != 1 || args[0] == "":
 				return fault.Usage("trace needs the file of a recording",
 					"toolx trace FILE, after a command with --record FILE")
 			}
@@ -67,6 +86,9 @@ Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
 	flags.Var(cli.TimeFlag{Limit: &o.slow}, "slow", "show only requests that took `D` or longer, or have no response")
 	flags.BoolVar(&o.json, "json", false, "print each line as JSON")
 	flags.BoolVar(&o.har, "har", false, "print requests as an HTTP archive (HAR 1.2), which browsers can open")
+	flags.StringVar(&attach, "attach", "", "show live the messages of the session or wrapped server `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("attach", session.Complete) // the flag exists
+	cmd.MarkFlagsMutuallyExclusive("attach", "har")
 	cmd.MarkFlagsMutuallyExclusive("json", "har")
 	cmd.MarkFlagsMutuallyExclusive("follow", "har")
 	return cmd
@@ -88,7 +110,7 @@ func (o *Options) check() error {
 func Run(ctx context.Context, o Options) error {
 	in, err := o.open(ctx)
 	if err != nil {
-		return fault.Usage("cannot read "+o.file+": "+fault.Reason(err), "a command with --record FILE writes one")
+		return err
 	}
 	defer in.Close() // it was only read
 
@@ -114,6 +136,9 @@ func Run(ctx context.Context, o Options) error {
 	if err := errors.Join(failed, o.finish(rows, archive)); err != nil {
 		return err
 	}
+	if o.attach && ctx.Err() == nil {
+		o.Out.Say("%s has ended", o.file)
+	}
 	o.Out.Say("%s", read.summary())
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
@@ -122,14 +147,44 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // open opens the recording; with --follow, its end is reached when ctx ends.
-func (o *Options) open(ctx context.Context) (io.ReadCloser, error) {
-	switch {
+func (o *Options) open(ctx context.Context) (in io.ReadCloser, err error) {
+	switch client, _ := config.ClientOf(o.file); {
+	case o.attach && client != nil:
+		return o.wrapped(ctx, client)
+	case o.attach:
+		return session.Trace(ctx, o.Tools, o.file)
 	case o.file == "-":
 		return io.NopCloser(o.Out.Console.In), nil
 	case o.follow:
-		return recording.Follow(ctx, o.file, func() {})
+		in, err = recording.Follow(ctx, o.file, func() {})
+	default:
+		in, err = state.Open(o.file, os.O_RDONLY)
 	}
-	return state.Open(o.file, os.O_RDONLY)
+	if err != nil {
+		return nil, fault.Usage("cannot read "+o.file+": "+fault.Reason(err), "a command with --record FILE writes one")
+	}
+	return in, nil
+}
+
+// wrapped opens the recording that a wrapped server of another client writes.
+func (o *Options) wrapped(ctx context.Context, client *config.Client) (io.ReadCloser, error) {
+	loaded, err := o.Consent.LoadConfig()
+	if err != nil {
+		return nil, err
+	}
+	server, err := cli.ServerNamed(loaded.Servers, o.file, "toolx servers "+client.ID+" lists them")
+	if err != nil {
+		return nil, err
+	}
+	file, command := server.Wrapped()
+	if command == nil {
+		return nil, fault.Usage(o.file+" is not wrapped", "toolx servers wrap "+exec.ShellLine(o.file))
+	}
+	in, err := recording.Follow(ctx, file, func() {})
+	if err != nil {
+		return nil, fault.Usage("cannot read "+file+": "+fault.Reason(err), "restart "+o.file+" in the client")
+	}
+	return in, nil
 }
 
 // finish prints what is printed at the end.

@@ -34,6 +34,23 @@ func (s *Server) Started(file ClientFile, data []byte, command []string) ([]Chan
 	return []Change{{Path: path, Value: entry}}, nil
 }
 
+// wrapper is what precedes a command that is recorded, between the path of toolx and the file of the recording.
+func wrapper() []string { return []string{"proxy", "--record"} }
+
+// Wrap returns the command of a server, preceded by a toolx that records it to a file.
+func (s *Server) Wrap(toolx, file string) []string {
+	return slices.Concat([]string{toolx}, wrapper(), []string{file, "--", s.Command}, s.Args)
+}
+
+// Wrapped returns the file to which Wrap has let an entry record, and the command before that; nil if it has not.
+func (s *Server) Wrapped() (file string, command []string) {
+	const at = 2 // of the file among the arguments
+	if len(s.Args) > at+2 && slices.Equal(s.Args[:at], wrapper()) && s.Args[at+1] == "--" {
+		return s.Args[at], s.Args[at+2:]
+	}
+	return "", nil
+}
+
 // entry returns the path of a server's entry in the text of a file, and its value as JSON; nil if it is not there.
 func (f ClientFile) entry(data []byte, server string) (path []string, value []byte) {
 	text, _ := decodeText(f.Path, data)

@@ -130,6 +130,13 @@ type Dropped struct {
 	Lines int
 }
 
+// DroppedLine returns the line that says how many lines are missing.
+func DroppedLine(lines int) string {
+	var line strings.Builder
+	_ = Writer{Out: &line}.Write(Dropped{Head: wire.Now(""), Lines: lines}) // memory takes all
+	return line.String()
+}
+
 // masked returns a message without its secrets: JSON, or a string if it is not JSON, such as an invalid line from the
 // doctor.
 func (w Writer) masked(frame []byte) json.RawMessage {

@@ -49,6 +49,8 @@ type Client struct {
 	startedPID atomic.Int64
 	once       sync.Once
 
+	recorded io.Writer // takes a recording; nil where none is wanted
+
 	mu       sync.Mutex // guards what follows
 	lastID   int64
 	requests map[int64]chan answer // to the daemon, by id
@@ -131,6 +133,10 @@ func (c *Client) notified(method string, params json.RawMessage) {
 		}
 	case methodNotification:
 		c.OnNotification(wire.Message{Method: rawjson.GetText(params, "method"), Params: rawjson.Get(params, "params")})
+	case methodRecorded:
+		if c.recorded != nil {
+			_, _ = c.recorded.Write(asLine(params)) // a reader that has gone misses nothing
+		}
 	case methodLast:
 		if r, err := readResponse(params); err == nil {
 			c.last.Store(r.Info)

@@ -27,6 +27,8 @@ type conn struct {
 	running           int       // requests, and attaching
 	since             time.Time // when running was last zero
 	cancels           map[string]context.CancelCauseFunc
+
+	endTrace func() // ends what trace has begun; nil without it
 }
 
 // maxQueued is how many bytes may wait for a client that does not read, beside the largest message. A client that lets
@@ -42,6 +44,9 @@ func (c *conn) serve(ctx context.Context) {
 	defer c.cut()
 	defer cancel(errors.New("the client has gone"))
 	_ = c.read(func(m wire.Message) { c.handle(ctx, m) })
+	if c.endTrace != nil {
+		c.endTrace()
+	}
 }
 
 // handle handles a message, without blocking.
@@ -82,6 +87,9 @@ func (c *conn) handle(ctx context.Context, m wire.Message) {
 		h.use(c)
 		h.mu.Unlock()
 		c.put(response{Info: h.info()}.reply(m.ID))
+	case methodTrace:
+		c.put(response{Info: h.info()}.reply(m.ID))
+		c.trace()
 	case methodStop:
 		defer h.stop()
 		fallthrough

@@ -19,7 +19,7 @@ type lineConn struct {
 
 // newLineConn returns an end of a connection; at most limit bytes wait for an end that does not read.
 func newLineConn(conn net.Conn, limit int) lineConn {
-	return lineConn{conn, asyncwriter.New(conn, limit, nil)}
+	return lineConn{conn, asyncwriter.New(conn, limit, droppedLines)}
 }
 
 // put queues a line, with its newline, for the other end, and owns it. It does not block: an end that does not read

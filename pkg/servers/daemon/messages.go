@@ -24,7 +24,7 @@ import (
 
 // protocolVersion is the version of the protocol between a daemon and its clients. It stands in the record of a
 // session.
-const protocolVersion = 4
+const protocolVersion = 5
 
 // A daemon and its clients exchange JSON-RPC, a message a line. A client answers the requests of the server as it gets
 // them, and sends notifications/cancelled for a request of its own whose response is not needed any more.
@@ -35,6 +35,7 @@ const (
 	methodFailure = "toolx/failure" // report what is known of the server now; ending: the Ending
 	methodWatch   = "toolx/watch"   // do not end without methodLast
 	methodInfo    = "toolx/info"    // describe the session
+	methodTrace   = "toolx/trace"   // watch, and send methodRecorded from now on
 	methodStop    = "toolx/stop"    // end the server and the daemon
 
 	// methodSend is a notification of a client's: send frame, the bytes of a message, as they are.
@@ -43,6 +44,7 @@ const (
 	// The notifications of a daemon.
 	methodEvent        = "toolx/event"        // something happened: an eventData
 	methodNotification = "toolx/notification" // of the server: its method and params
+	methodRecorded     = "toolx/recorded"     // a line of a recording
 	methodEnded        = "toolx/ended"        // the server has ended, and why: a response
 	methodLast         = "toolx/last"         // the session has ended; nothing follows: a response
 )
