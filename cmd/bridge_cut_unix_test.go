@@ -112,8 +112,7 @@ func (r *cutRelay) serve(from net.Conn) {
 
 // pass passes bytes on until the connection ends, or is cut.
 func (r *cutRelay) pass(in, out net.Conn, up bool, sent *bytes.Buffer) {
-	defer in.Close()
-	defer out.Close()
+	defer func() { _, _ = in.Close(), out.Close() }()
 	var tail []byte
 	chunk := make([]byte, 64<<10)
 	for {

@@ -81,7 +81,7 @@ func (s *Sessions) Trace(ctx context.Context, record *Record) (io.ReadCloser, er
 	}
 	go func() {
 		defer client.Close(ctx)
-		defer in.Close()
+		defer func() { _ = in.Close() }() // never an error: it is a pipe in memory
 		select {
 		case <-client.Done:
 		case <-ctx.Done():
