@@ -475,15 +475,43 @@ func TestBridgeNetworkCut(t *testing.T) {
 	}
 }
 
-func (test networkCut) run(t *testing.T, server string, modern bool) {
+// TestBridgeQuestionCut cuts the network within a question of the server: the client gets the question once more, and
+// when it cancels its call, the next one is served. This server loses the response to a call whose stream was resumed
+// (its event store returns the wrong stream), so that there is none to wait for.
+func TestBridgeQuestionCut(t *testing.T) {
 	t.Parallel()
+	relay, c := newCutBridge(t, startEverything(t, serversFolder(t), "streamableHttp")+"/mcp", false,
+		cut{mark: "elicitation/create", keep: 5}, 1)
+	c.want(c.begin(), `"capabilities":{`)
+	c.initialized()
+	call := c.send("tools/call", askUser)
+	<-relay.fired
+	for asked := false; !asked; {
+		asked = c.next().Method == "elicitation/create"
+	}
+	c.line(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, call))
+	c.want(c.send("tools/call", echoM1), "Echo: m1")
+	if sent := relay.times(`"name":"trigger-elicitation-request"`); sent != 1 {
+		t.Errorf("the call is sent %d times", sent)
+	}
+	c.end()
+}
+
+// newCutBridge starts a client whose network to the server is cut.
+func newCutBridge(t *testing.T, server string, modern bool, at cut, times int) (*cutRelay, *bridgeClient) {
+	t.Helper()
 	address, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	relay := newCutRelay(t, address.Host)
-	relay.at(test.cut, test.times)
-	c := newBridgeClient(t, "http://"+relay.listen.Addr().String()+address.Path, modern)
+	relay.at(at, times)
+	return relay, newBridgeClient(t, "http://"+relay.listen.Addr().String()+address.Path, modern)
+}
+
+func (test networkCut) run(t *testing.T, server string, modern bool) {
+	t.Parallel()
+	relay, c := newCutBridge(t, server, modern, test.cut, test.times)
 	c.want(c.begin(), `"capabilities":{`)
 	c.initialized()
 	c.want(c.send("tools/list", ""), `"tools":[`)
@@ -529,14 +557,8 @@ func TestBridgeEndsWithAStalledNetwork(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			address, err := url.Parse(test.server)
-			if err != nil {
-				t.Fatal(err)
-			}
-			relay := newCutRelay(t, address.Host)
 			test.stall.stall = true
-			relay.at(test.stall, 1)
-			c := newBridgeClient(t, "http://"+relay.listen.Addr().String()+address.Path, test.modern)
+			relay, c := newCutBridge(t, test.server, test.modern, test.stall, 1)
 			first := c.begin()
 			if test.begun {
 				c.want(first, `"capabilities":{`)
