@@ -3,7 +3,6 @@
 package cmd_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -11,12 +10,10 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // cutRelay is a network between toolx and a server, which is cut at one place.
@@ -172,114 +169,41 @@ func wireClosed(c chan struct{}) bool {
 	}
 }
 
-// bridgeClient is a client with a process of toolx proxy.
+// bridgeClient is a client that answers what a server asks.
 type bridgeClient struct {
-	t       *testing.T
-	program *exec.Cmd
-	in      io.WriteCloser
-	lines   chan string
-	stderr  string
-	modern  bool
-	lastID  int
-	called  string // the params of the last call
-	came    []string
+	*proxyClient
+	called string // the params of the last call
 }
+
+const bridgeCapabilities = `{"sampling":{},"elicitation":{"form":{}},"roots":{}}`
 
 // newBridgeClient starts toolx proxy for the server at an address; it retries without a delay.
 func newBridgeClient(t *testing.T, url string, modern bool) *bridgeClient {
 	t.Helper()
-	folder := emptyFolder(t)
-	config := filepath.Join(folder, "toolx.yaml")
+	config := filepath.Join(t.TempDir(), "toolx.yaml")
 	text := fmt.Sprintf("servers:\n  site:\n    url: %s\n    retry: {attempts: 3, baseDelay: 1ms}\n", url)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &bridgeClient{
-		t: t, modern: modern, lines: make(chan string, 1000), stderr: filepath.Join(folder, "stderr"),
-		program: exec.Command(buildToolx(t), "proxy", "--config", config, "-v", "site"),
-	}
-	c.program.Dir = folder
-	c.program.Env = append(os.Environ(), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off")...)
-	stderr, err := os.Create(c.stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stderr.Close()
-	c.program.Stderr = stderr
-	if c.in, err = c.program.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.program.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(c.lines)
-		for lines := bufio.NewReader(out); ; {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				return
-			}
-			c.lines <- line
-		}
-	}()
-	t.Cleanup(func() {
-		_ = c.program.Process.Kill()
-		_ = c.program.Wait()
-	})
-	return c
-}
-
-func (c *bridgeClient) said() string {
-	text, _ := os.ReadFile(c.stderr)
-	return string(text)
-}
-
-func (c *bridgeClient) line(text string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.in, text+"\n"); err != nil {
-		c.t.Fatal(err)
+	environ := append(os.Environ(), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off")...)
+	return &bridgeClient{
+		proxyClient: startProxyClient(t, modern, bridgeCapabilities, environ, "--config", config, "-v", "site"),
 	}
 }
-
-const newerCapabilities = `{"sampling":{},"elicitation":{"form":{}},"roots":{}}`
 
 // send sends a request and returns its id. members are those of its params.
 func (c *bridgeClient) send(method, members string) (id int) {
 	c.t.Helper()
-	c.lastID++
 	if method == "tools/call" && !strings.Contains(members, "inputResponses") {
 		c.called = members
 	}
-	if c.modern {
-		if members != "" {
-			members += ","
-		}
-		members += `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-			`"io.modelcontextprotocol/clientInfo":{"name":"newer","version":"1"},` +
-			`"io.modelcontextprotocol/clientCapabilities":` + newerCapabilities + `}`
-	}
-	c.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.lastID, method, members))
-	return c.lastID
+	return c.proxyClient.send(method, members)
 }
 
 // begin sends the first request.
 func (c *bridgeClient) begin() (id int) {
-	if c.modern {
-		return c.send("server/discover", "")
-	}
-	return c.send("initialize", `"protocolVersion":"2025-11-25","capabilities":`+newerCapabilities+
-		`,"clientInfo":{"name":"older","version":"1"}`)
-}
-
-// initialized ends the handshake.
-func (c *bridgeClient) initialized() {
-	if !c.modern {
-		c.line(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	}
+	c.t.Helper()
+	return c.proxyClient.begin(bridgeCapabilities)
 }
 
 // bridgeMessage is a message that a client receives.
@@ -298,21 +222,11 @@ type bridgeMessage struct {
 // next returns the next message.
 func (c *bridgeClient) next() bridgeMessage {
 	c.t.Helper()
-	select {
-	case line, ok := <-c.lines:
-		if !ok {
-			c.t.Fatalf("toolx has ended: %s", c.said())
-		}
-		m := bridgeMessage{text: line}
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			c.t.Fatalf("%v: %s", err, line)
-		}
-		c.came = append(c.came, line)
-		return m
-	case <-time.After(30 * time.Second):
-		c.t.Fatalf("toolx is silent: %s\nafter %s", c.said(), strings.Join(c.came, ""))
+	m := bridgeMessage{text: c.proxyClient.next()}
+	if err := json.Unmarshal([]byte(m.text), &m); err != nil {
+		c.t.Fatalf("%v: %s", err, m.text)
 	}
-	return bridgeMessage{}
+	return m
 }
 
 // response waits for the response to a request, and answers what is asked meanwhile.
@@ -359,18 +273,6 @@ func (c *bridgeClient) want(id int, part string) {
 	c.t.Helper()
 	if m := c.response(id); !strings.Contains(m.text, part) {
 		c.t.Errorf("the response is %s\nwhich lacks %s", m.text, part)
-	}
-}
-
-// end closes the client's side, and waits for the end of toolx.
-func (c *bridgeClient) end() {
-	c.t.Helper()
-	_ = c.in.Close()
-	for line := range c.lines {
-		c.came = append(c.came, line)
-	}
-	if err := c.program.Wait(); err != nil {
-		c.t.Errorf("toolx ends with %v: %s", err, c.said())
 	}
 }
 

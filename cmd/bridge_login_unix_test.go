@@ -3,31 +3,23 @@
 package cmd_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
-// loginClient is an MCP client with a process of toolx proxy.
+// loginClient is a client of a server that requires a login.
 type loginClient struct {
-	w       *authWorld
-	modern  bool // it speaks 2026-07-28
-	program *exec.Cmd
-	in      io.WriteCloser
-	lines   chan string
-	stderr  string // a file
-	lastID  int
-	others  []string // that came while it waited for a response
+	*proxyClient
+	w      *authWorld
+	others []string // that came while it waited for a response
 }
 
 // loginPerson is the person at the screen, with a browser.
@@ -98,92 +90,22 @@ func (p *loginPerson) start(modern bool, server string, variables ...string) *lo
 // startWith is start with the arguments of toolx proxy.
 func (p *loginPerson) startWith(modern bool, args []string, variables ...string) *loginClient {
 	p.t.Helper()
-	c := &loginClient{
-		w: p.authWorld, modern: modern, lines: make(chan string, 1000),
-		stderr:  filepath.Join(p.t.TempDir(), "stderr"),
-		program: exec.Command(buildToolx(p.t), append([]string{"proxy"}, args...)...),
-	}
-	c.program.Dir = emptyFolder(p.t)
-	c.program.Env = slices.Concat(os.Environ(), p.browser, []string{"CI="}, variables)
-	stderr, err := os.Create(c.stderr)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer stderr.Close()
-	c.program.Stderr = stderr
-	if c.in, err = c.program.StdinPipe(); err != nil {
-		p.t.Fatal(err)
-	}
-	out, err := c.program.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := c.program.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	go func() {
-		defer close(c.lines)
-		for lines := bufio.NewReader(out); ; {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				return
-			}
-			c.lines <- line
+	environ := slices.Concat(os.Environ(), p.browser, []string{"CI="}, variables)
+	c := &loginClient{w: p.authWorld}
+	p.t.Cleanup(func() { // after the end of toolx
+		if c.proxyClient != nil {
+			p.wantSilence(c.said())
 		}
-	}()
-	p.t.Cleanup(func() {
-		_ = c.program.Process.Kill()
-		_ = c.program.Wait()
-		p.wantSilence(c.said())
 	})
+	c.proxyClient = startProxyClient(p.t, modern, `{"elicitation":{"url":{}}}`, environ, args...)
 	return c
-}
-
-// said returns what toolx has written to stderr.
-func (c *loginClient) said() string {
-	text, _ := os.ReadFile(c.stderr)
-	return string(text)
-}
-
-// send sends a request and returns its id. members are those of its params.
-func (c *loginClient) send(method, members string) (id int) {
-	c.w.t.Helper()
-	c.lastID++
-	if c.modern {
-		if members != "" {
-			members += ","
-		}
-		members += `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-			`"io.modelcontextprotocol/clientInfo":{"name":"newer","version":"1"},` +
-			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}}}}`
-	}
-	c.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.lastID, method, members))
-	return c.lastID
-}
-
-func (c *loginClient) line(text string) {
-	c.w.t.Helper()
-	if _, err := io.WriteString(c.in, text+"\n"); err != nil {
-		c.w.t.Fatal(err)
-	}
-}
-
-// begin sends the first request.
-func (c *loginClient) begin(capabilities string) (id int) {
-	if c.modern {
-		return c.send("server/discover", "")
-	}
-	return c.send("initialize", `"protocolVersion":"2025-11-25","capabilities":`+capabilities+
-		`,"clientInfo":{"name":"older","version":"1"}`)
 }
 
 // ready waits for the response to the first request.
 func (c *loginClient) ready(id int) string {
 	c.w.t.Helper()
 	greeting := c.response(id, `"result"`)
-	if !c.modern {
-		c.line(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	}
+	c.initialized()
 	return greeting
 }
 
@@ -196,20 +118,12 @@ func (c *loginClient) wantServed() {
 	c.response(c.call(), "well served")
 }
 
-// next returns the next line.
+// next returns the next line, which must have no secrets.
 func (c *loginClient) next() string {
 	c.w.t.Helper()
-	select {
-	case line, ok := <-c.lines:
-		if !ok {
-			c.w.t.Fatalf("toolx has ended: %s", c.said())
-		}
-		c.w.wantSilence(line)
-		return strings.TrimSpace(line)
-	case <-time.After(40 * time.Second):
-		c.w.t.Fatalf("toolx is silent: %s", c.said())
-	}
-	return ""
+	line := c.proxyClient.next()
+	c.w.wantSilence(line)
+	return line
 }
 
 // response waits for the response to a request, which must have these parts.
@@ -256,17 +170,6 @@ func (c *loginClient) message(method string) string {
 			}
 		}
 		c.others = append(c.others, c.next())
-	}
-}
-
-// end closes the client's side and waits for the end of toolx.
-func (c *loginClient) end() {
-	c.w.t.Helper()
-	_ = c.in.Close()
-	for range c.lines {
-	}
-	if err := c.program.Wait(); err != nil {
-		c.w.t.Errorf("toolx ends with %v: %s", err, c.said())
 	}
 }
 
