@@ -2,6 +2,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,8 @@ type Options struct {
 	Tools   *toolset.Opener
 	Consent *person.Consent
 
-	file   string // or what to attach to
-	attach bool
+	file   string
+	attach string // a session or a wrapped server, instead of a file
 	follow bool
 	only   []string // globs of methods
 	slow   time.Duration
@@ -46,7 +47,6 @@ type Options struct {
 // New returns the command trace; run runs it.
 func New(f *factory.Factory, run cli.RunFunc[Options]) *cobra.Command {
 	o := Options{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
-	var attach string
 	cmd := &cobra.Command{
 		Use:   "trace FILE | trace --attach NAME",
 		Short: "Show a recording",
@@ -56,7 +56,7 @@ ended, with the cause. Requests are where they were sent. FILE can be a recordin
 mcporter, or - for stdin. In a pipe, the columns are separated by tabs.
 
 --attach shows live what passes between a session (toolx session) or a wrapped server
-(toolx servers wrap) and its clients, until it ends.
+(toolx servers wrap) and its clients, until the session ends, or Ctrl-C.
 
 Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
 		Example: `  toolx trace calls.jsonl
@@ -64,12 +64,11 @@ Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
   toolx trace calls.jsonl --slow 1s --json | jq .method
   toolx trace --attach browser`,
 		Args: func(_ *cobra.Command, args []string) error {
-			o.attach = attach != ""
 			switch {
-			case o.attach && len(args) > 0:
+			case o.attach != "" && len(args) > 0:
 				return fault.Usage("--attach shows no file", "toolx trace --attach NAME, or toolx trace FILE")
-			case o.attach:
-				o.file, o.follow = attach, true
+			case o.attach != "":
+				o.follow = true
 				return nil
 			case len(args) != 1 || args[0] == "":
 				return fault.Usage("trace needs the file of a recording",
@@ -86,7 +85,7 @@ Exit codes: 0 success, 2 wrong usage, or not a recording, 130 Ctrl-C.`,
 	flags.Var(cli.TimeFlag{Limit: &o.slow}, "slow", "show only requests that took `D` or longer, or have no response")
 	flags.BoolVar(&o.json, "json", false, "print each line as JSON")
 	flags.BoolVar(&o.har, "har", false, "print requests as an HTTP archive (HAR 1.2), which browsers can open")
-	flags.StringVar(&attach, "attach", "", "show live the messages of the session or wrapped server `NAME`")
+	flags.StringVar(&o.attach, "attach", "", "show live the messages of the session or wrapped server `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("attach", session.Complete) // the flag exists
 	cmd.MarkFlagsMutuallyExclusive("attach", "har")
 	cmd.MarkFlagsMutuallyExclusive("json", "har")
@@ -121,7 +120,8 @@ func Run(ctx context.Context, o Options) error {
 		read.add = func(*row) {}
 		read.done = func(r *row) { failed = errors.Join(failed, o.print(r)) }
 	}
-	skipped := recording.Skipped(o.file, func(why string) { o.Out.Log.Warn(why) })
+	name := cmp.Or(o.attach, o.file)
+	skipped := recording.Skipped(name, func(why string) { o.Out.Log.Warn(why) })
 	archive := make(archive)
 	err = recording.Read(in, func(event wire.Event) {
 		read.take(event)
@@ -130,14 +130,14 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}, skipped)
 	if err != nil {
-		return fault.Usage(o.file+": "+err.Error(), "toolx trace reads what --record has written")
+		return fault.Usage(name+": "+err.Error(), "toolx trace reads what --record has written")
 	}
 	read.end()
 	if err := errors.Join(failed, o.finish(rows, archive)); err != nil {
 		return err
 	}
-	if o.attach && ctx.Err() == nil {
-		o.Out.Say("%s has ended", o.file)
+	if o.attach != "" && ctx.Err() == nil {
+		o.Out.Say("%s has ended", o.attach)
 	}
 	o.Out.Say("%s", read.summary())
 	if ctx.Err() != nil {
@@ -148,11 +148,11 @@ func Run(ctx context.Context, o Options) error {
 
 // open opens the recording; with --follow, its end is reached when ctx ends.
 func (o *Options) open(ctx context.Context) (in io.ReadCloser, err error) {
-	switch client, _ := config.ClientOf(o.file); {
-	case o.attach && client != nil:
+	switch client, _ := config.ClientOf(o.attach); {
+	case client != nil:
 		return o.wrapped(ctx, client)
-	case o.attach:
-		return session.Trace(ctx, o.Tools, o.file)
+	case o.attach != "":
+		return session.Trace(ctx, o.Tools, o.attach)
 	case o.file == "-":
 		return io.NopCloser(o.Out.Console.In), nil
 	case o.follow:
@@ -172,17 +172,17 @@ func (o *Options) wrapped(ctx context.Context, client *config.Client) (io.ReadCl
 	if err != nil {
 		return nil, err
 	}
-	server, err := cli.ServerNamed(loaded.Servers, o.file, "toolx servers "+client.ID+" lists them")
+	server, err := cli.ServerNamed(loaded.Servers, o.attach, "toolx servers "+client.ID+" lists them")
 	if err != nil {
 		return nil, err
 	}
 	file, command := server.Wrapped()
 	if command == nil {
-		return nil, fault.Usage(o.file+" is not wrapped", "toolx servers wrap "+exec.ShellLine(o.file))
+		return nil, fault.Usage(o.attach+" is not wrapped", "toolx servers wrap "+exec.ShellLine(o.attach))
 	}
 	in, err := recording.Follow(ctx, file, func() {})
 	if err != nil {
-		return nil, fault.Usage("cannot read "+file+": "+fault.Reason(err), "restart "+o.file+" in the client")
+		return nil, fault.Usage("cannot read "+file+": "+fault.Reason(err), "restart "+o.attach+" in the client")
 	}
 	return in, nil
 }
