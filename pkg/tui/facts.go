@@ -110,13 +110,13 @@ func (p *page) serverFacts(width int) []string {
 	if s.failed() {
 		facts.lines = append(p.failureLines(width), p.actionLines(width)...)
 		facts.lines = append(facts.lines, "")
-	} else if !p.recorded() {
+	} else if !p.showsRecording() {
 		role, sign := p.sign(s)
 		fact("state", p.theme.Paint(role, sign+" "+p.safe(s.detail(now))))
 	}
 	p.addDevelopment(&facts, s.development)
 	p.addDiagnosis(&facts, &s.diagnosis)
-	if r := s.recorded; p.recorded() {
+	if r := s.recorded; p.showsRecording() {
 		local := func(at time.Time, layout string) string { return at.In(now.Location()).Format(layout) }
 		fact("recorded", local(r.from, time.DateTime)+" to "+local(r.to, time.TimeOnly))
 		fact("requests", fmt.Sprint(r.requests))
@@ -250,7 +250,7 @@ func (p *page) reportLines(judged *doctor.Report, width int) []string {
 func (p *page) actionLines(width int) []string {
 	var lines []string
 	keys := p.serverKeys()
-	if !p.recorded() {
+	if !p.showsRecording() {
 		keys = append([]pane.Binding{p.servers.restartKey(p.server)}, keys...)
 	}
 	for _, binding := range keys {
@@ -281,7 +281,7 @@ func (p *page) serverKeys() []pane.Binding {
 	if found := s.diagnosis.report; found != nil && len(found.Findings) > 0 && p.unfolded != found {
 		doctor.Help, doctor.Do = "unfold the doctor's findings", pane.Do(func() { p.unfold(found) })
 	}
-	if p.recorded() {
+	if p.showsRecording() {
 		return []pane.Binding{doctor}
 	}
 	log := pane.Binding{

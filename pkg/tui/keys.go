@@ -43,7 +43,7 @@ func (m *model) actions() []pane.Binding {
 		typing("ctrl+z", "suspend", "", suspend),
 		typing("q ctrl+c", "quit", "", m.quit),
 	}
-	if m.recorded() {
+	if m.showsRecording() {
 		find.Help, saveRows.Help = "find servers and actions", "save these rows to a file"
 		return slices.Concat([]pane.Binding{find, toFailed, saveRows}, m.sizeKeys(), m.focusKeys(), last)
 	}
@@ -148,7 +148,7 @@ func (m *model) treeKeys() []pane.Binding {
 	do := func(f func()) func() tea.Cmd { return pane.Do(func() { f(); m.showSelected() }) }
 	noGroup := pane.Off(t.selected().group == nil, "no group")
 	moves := pane.Moves(m.moveTree, t.list.Page())
-	if m.recorded() {
+	if m.showsRecording() {
 		enter := pane.Binding{Keys: []string{"enter", "right", "l"}, Help: "show its timeline", Short: "timeline"}
 		enter.Do = pane.Do(func() { m.setFocus(areaTimeline) })
 		return slices.Concat(moves, []pane.Binding{enter}, m.page.serverKeys())
@@ -198,9 +198,9 @@ func keyLine(theme *pane.Theme, binding pane.Binding) string {
 // nameOf returns the name of a pane, which a recording without tools changes.
 func (s *shared) nameOf(a area) string {
 	switch {
-	case a == areaTree && s.recorded():
+	case a == areaTree && s.showsRecording():
 		return "recording"
-	case a == areaPage && s.recorded():
+	case a == areaPage && s.showsRecording():
 		return "server"
 	}
 	return a.String()

@@ -55,7 +55,7 @@ func newModel(ctx context.Context, options Options) *model {
 	t := &tree{shared: s}
 	lines := timeline.New(s.theme, timeline.Options{
 		History: options.History, Program: options.Program, AdHoc: options.AdHoc,
-		Here: hereIn(options), Hide: options.Hide, Now: s.now, Recorded: s.recorded(),
+		Here: hereIn(options), Hide: options.Hide, Now: s.now, Recorded: s.showsRecording(),
 	})
 	servers := &supervisor{shared: s, tree: t}
 	page := &page{shared: s, forms: &forms{shared: s, typed: make(map[itemKey]filled)}, servers: servers}
@@ -87,7 +87,7 @@ func newModel(ctx context.Context, options Options) *model {
 	t.calling, t.subscribed = calls.isRunning, m.subscriptions.has
 	t.silent = func(one item) bool { return page.item.key() == one.key() && page.takesNothing() }
 	m.addGroups()
-	if s.recorded() {
+	if s.showsRecording() {
 		m.focus = areaTimeline
 	}
 	m.focused().Focus(true)
@@ -130,7 +130,7 @@ func (m *model) addServer(entry *config.Server) *server {
 
 // wait returns the command that waits for the next events.
 func (m *model) wait() tea.Cmd {
-	if m.recorded() {
+	if m.showsRecording() {
 		return feed.Receive(m.ctx, m.options.Recorded)
 	}
 	return m.feed.Wait(m.ctx)

@@ -61,7 +61,7 @@ func (p *palette) begin() tea.Cmd {
 	p.open, p.adding = true, false
 	p.input = pane.NewInput(p.theme.Glyphs.Prompt + " ")
 	p.input.Placeholder = "tool, server, resource, call or action"
-	if p.recorded() {
+	if p.showsRecording() {
 		p.input.Placeholder = "server or action"
 	}
 	p.refresh()

@@ -48,7 +48,7 @@ func (p *panes) focused() panel { return p.panel(p.focus) }
 
 func (p *panes) layout() layout {
 	return arrange(p.width, p.height, arrangement{
-		focus: p.focus, zoomed: p.zoomed, result: p.calls.shown != nil, recorded: p.recorded(),
+		focus: p.focus, zoomed: p.zoomed, result: p.calls.shown != nil, recorded: p.showsRecording(),
 		watch: p.watching, names: p.tree.wants(), form: p.page.wants(p.width), timeline: p.timeline.Rows(),
 		grown: p.grown,
 	})
@@ -67,7 +67,7 @@ func (p *panes) setFocus(to area) {
 
 // hidden returns why a pane cannot have the focus.
 func (p *panes) hidden(a area) string {
-	if a == areaResult && p.recorded() {
+	if a == areaResult && p.showsRecording() {
 		return "a recording has no results"
 	}
 	return pane.Off(a == areaResult && p.calls.shown == nil, "no calls yet")

@@ -31,8 +31,8 @@ func newShared(ctx context.Context, options Options, dark bool) *shared {
 	return &shared{ctx: ctx, options: options, now: options.Now, theme: theme}
 }
 
-// recorded reports whether the interface shows a recording: nothing runs, and nothing can be called.
-func (s *shared) recorded() bool { return s.options.Recorded != nil }
+// showsRecording reports whether the interface shows a recording: nothing runs, and nothing can be called.
+func (s *shared) showsRecording() bool { return s.options.Recorded != nil }
 
 // later is a message from a command: a function to run in Update once the work is done.
 type later func() tea.Cmd

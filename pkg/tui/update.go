@@ -191,7 +191,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 		return m.do(own)
 	}
 	where := "here"
-	if m.recorded() {
+	if m.showsRecording() {
 		where = "in a recording"
 	}
 	m.notify(name+" does nothing "+where+"; ? shows the keys of this pane, ctrl+k all actions", true)
@@ -200,7 +200,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 
 // updateEvents handles the events since the last frame.
 func (m *model) updateEvents(msg feed.Msg) tea.Cmd {
-	if m.recorded() {
+	if m.showsRecording() {
 		return m.updateRecorded(msg)
 	}
 	changed := false
