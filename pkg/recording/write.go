@@ -76,7 +76,8 @@ type Writer struct {
 	Out  io.Writer
 	Text func(string) string // masks secrets in text
 	JSON func([]byte) []byte // masks secrets in JSON
-	// Name tells this process from others that write the same recording; empty if there are none.
+	// Name tells this process from others that write the same recording; empty if there are none. Then events keep the
+	// names that they have from another recording.
 	Name string
 }
 
@@ -117,6 +118,9 @@ func (w Writer) Write(event exec.Event) error {
 		return nil
 	}
 	l.Writer = w.Name
+	if e, of := event.(wire.Event); of && l.Writer == "" {
+		l.Writer = e.Source().Writer
+	}
 	text, err := json.Marshal(l)
 	if err == nil {
 		_, err = w.Out.Write(append(text, '\n'))

@@ -64,12 +64,13 @@ func (s *store) frame(head wire.Head, sent bool, took time.Duration, id, method 
 	if method == "" || method == "notifications/cancelled" || len(raw) > maxFrame {
 		m.read(raw) // others are read when they are drawn: most never are
 	}
-	if p := s.peers[head.Server]; p != nil && p.command == nil && sent && m.method == "initialize" {
-		s.endPeer(head.Server) // without a process, a session begins with its first request
-		delete(s.peers, head.Server)
+	source := head.Source()
+	if p := s.peers[source]; p != nil && p.command == nil && sent && m.method == "initialize" {
+		s.endPeer(source) // without a process, a session begins with its first request
+		delete(s.peers, source)
 	}
 	r := &row{kind: kindMessage, message: m, size: len(raw), at: head.At}
-	s.peer(head.Server).pair(r)
+	s.peer(source).pair(r)
 	if s.recorded && m.state == stateWaiting {
 		m.state = stateLost // unless the response follows
 	}
@@ -185,16 +186,16 @@ func newPeer(command []string, folder string) *peer {
 }
 
 // peer returns the state of a server.
-func (s *store) peer(server string) *peer {
-	if s.peers[server] == nil {
-		s.peers[server] = newPeer(nil, "")
+func (s *store) peer(source wire.Head) *peer {
+	if s.peers[source] == nil {
+		s.peers[source] = newPeer(nil, "")
 	}
-	return s.peers[server]
+	return s.peers[source]
 }
 
 // endPeer records that a server's session will send no more responses.
-func (s *store) endPeer(server string) {
-	if p := s.peers[server]; p != nil {
+func (s *store) endPeer(source wire.Head) {
+	if p := s.peers[source]; p != nil {
 		p.mark(stateLost)
 		clear(p.requests[true])
 		clear(p.requests[false])

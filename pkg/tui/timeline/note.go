@@ -25,15 +25,15 @@ func (s *store) note(event exec.Event) {
 	}
 	switch e := event.(type) {
 	case wire.ProcessStarted:
-		s.endPeer(e.Server)
+		s.endPeer(e.Source())
 		p, text := newPeer(e.Command, e.Cwd), fmt.Sprintf("process %d started", e.PID)
 		if s.recorded { // its files may be on another machine
 			p.writers, text = &culprit.Context{Command: e.Command}, "started: "+exec.PasteLine(e.Command...)
 		}
-		s.peers[e.Server] = p
+		s.peers[e.Source()] = p
 		add(e.Head, "info", text)
 	case wire.ProcessExited:
-		s.endPeer(e.Server)
+		s.endPeer(e.Source())
 		e.How = cutText(e.How, 200)
 		event = e // for its row
 		level := "error"
@@ -46,16 +46,16 @@ func (s *store) note(event exec.Event) {
 		}
 		add(e.Head, level, text)
 	case protocol.SessionLost:
-		s.endPeer(e.Server)
+		s.endPeer(e.Source())
 		add(e.Head, "error", e.Why.Error())
 	case servers.Retry:
-		s.endPeer(e.Server)
+		s.endPeer(e.Source())
 		wait := pane.Duration(e.Delay)
 		add(e.Head, "warning", fmt.Sprintf("attempt %d of %d failed, next in %s: %v", e.Attempt, e.Of, wait, e.Err))
 	case servers.Connected:
 		add(e.Head, "info", "connected, protocol "+e.Protocol)
 	case servers.ConnectFailed:
-		s.endPeer(e.Server)
+		s.endPeer(e.Source())
 		add(e.Head, "error", fmt.Sprintf("given up: %v", e.Err))
 	case recording.Dropped:
 		add(e.Head, "warning", words.Count(e.Lines, "line")+" not recorded in time")

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
 	"toolx/pkg/servers/protocol"
+	"toolx/pkg/servers/wire"
 )
 
 // asFake makes the test binary the fake server: a real process, without building
@@ -92,7 +93,7 @@ func TestRealServers(t *testing.T) {
 				frame += line + "\n"
 			}
 			containsAll(t, frame, want)
-			if n := len(w.rows.peers["fake"].requests[true]); n > 0 {
+			if n := len(w.rows.peers[wire.Head{Server: "fake"}].requests[true]); n > 0 {
 				t.Errorf("%d requests wait:\n%s", n, frame)
 			}
 			lines, calls := w.rows.ring(shelf{"fake", streamNotes}).count, w.rows.calls().count

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+
+	"toolx/pkg/servers/wire"
 )
 
 // The bounds of what is kept, of each kind of row of each server: a server that prints without end displaces neither
@@ -75,10 +77,10 @@ type shelf struct {
 // store keeps the rows.
 type store struct {
 	rings map[shelf]*ring
-	peers map[string]*peer
-	next  int // number of the next row
-	drops int // counts dropped rows
-	added int // counts added calls
+	peers map[wire.Head]*peer // by their source
+	next  int                 // number of the next row
+	drops int                 // counts dropped rows
+	added int                 // counts added calls
 	stats stats
 	// recorded reports whether the rows are those of a recording.
 	recorded bool

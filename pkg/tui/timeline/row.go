@@ -21,6 +21,7 @@ import (
 type row struct {
 	at     time.Time
 	server string
+	writer string // of a recording
 	kind   kind
 	text   string // at most maxText bytes of size, maxFrame of a message
 	size   int
@@ -82,6 +83,9 @@ func (r *row) contains(lower string) bool {
 
 func holds(text, lower string) bool { return strings.Contains(strings.ToLower(text), lower) }
 
+// head returns the head of the event that the row shows.
+func (r *row) head() wire.Head { return wire.Head{At: r.at, Server: r.server, Writer: r.writer} }
+
 // cutNote returns how much of the text was kept; empty if nothing was cut.
 func (r *row) cutNote() string {
 	if r.size <= len(r.text) {
@@ -100,7 +104,8 @@ func cutText(text string, limit int) string {
 
 // record adds a row with a text.
 func (s *store) record(r *row, head wire.Head, text string, limit int) {
-	r.at, r.server, r.size, r.text = head.At, head.Server, max(r.size, len(text)), cutText(text, limit)
+	r.at, r.server, r.writer = head.At, head.Server, head.Writer
+	r.size, r.text = max(r.size, len(text)), cutText(text, limit)
 	r.weight = rowWeight + len(r.text)
 	if m := r.message; m != nil {
 		r.weight += rowWeight + len(m.method) + len(m.id) + len(m.summary) + len(m.of)
@@ -161,7 +166,7 @@ func (s *store) recognise(r *row) culprit.Recognition {
 		return *r.unexpected.found
 	}
 	const longest = 1024
-	hint := s.peer(r.server).writersContext()
+	hint := s.peer(r.head().Source()).writersContext()
 	rows := s.ring(shelf{r.server, streamWire})
 	at := sort.Search(rows.count, func(i int) bool { return rows.at(i).number >= r.number })
 	for i := max(0, at-reach); i < min(rows.count, at+reach+1); i++ {

@@ -161,7 +161,7 @@ func TestWaitingIsBounded(t *testing.T) {
 		id := strings.Repeat("1", 1+i%100) + strings.Repeat("2", i/100)
 		take(w, received(i, "a", `{"id":`+id+`,"method":"x"}`))
 	}
-	if n := len(w.rows.peers["a"].requests[false]); n > maxWaiting {
+	if n := len(w.rows.peers[wire.Head{Server: "a"}].requests[false]); n > maxWaiting {
 		t.Errorf("%d requests are remembered", n)
 	}
 }

@@ -79,7 +79,7 @@ func (t *Timeline) write(file *os.File, c choice, from time.Time) error {
 
 // event returns the event that a row shows, nil if it is not saved.
 func (r *row) event() exec.Event {
-	head := wire.Head{At: r.at, Server: r.server}
+	head := r.head()
 	switch {
 	case r.message != nil && r.message.sent:
 		return wire.FrameSent{Head: head, Bytes: []byte(r.text)}

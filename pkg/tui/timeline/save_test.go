@@ -116,3 +116,40 @@ func TestRecordedLatency(t *testing.T) {
 		t.Errorf("a recording has no calls: %q", title)
 	}
 }
+
+// Two processes that wrote one recording can number their requests alike: each response belongs to its own writer, also
+// in what is saved.
+func TestSaveTwoWriters(t *testing.T) {
+	w := New(pane.NewTheme(false, true, false), Options{Now: later, Recorded: true})
+	for _, one := range []struct {
+		writer, tool string
+		ms           int
+	}{{"x", "first", 10}, {"y", "second", 20}} {
+		request := wire.NewFrameSent(after(one.ms).At, "a",
+			[]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+one.tool+`"}}`))
+		request.Writer = one.writer
+		w.Take(request)
+	}
+	for i, writer := range []string{"x", "y"} {
+		response := wire.NewFrameReceived(after(30+i).At, "a", 0, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+		response.Writer = writer
+		w.Take(response)
+	}
+	path, err := w.Save(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]string)
+	for _, r := range w.view.hits {
+		if r.message.answer {
+			got[r.writer] = r.message.of
+		}
+	}
+	if !strings.Contains(got["x"], "first") || !strings.Contains(got["y"], "second") {
+		t.Errorf("the responses belong to %q", got)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(text), `"writer":"x"`) != 2 || strings.Count(string(text), `"writer":"y"`) != 2 {
+		t.Errorf("saved is\n%s%v", text, err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
@@ -80,7 +81,7 @@ func New(theme *pane.Theme, options Options) *Timeline {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	rows := &store{peers: make(map[string]*peer), recorded: options.Recorded}
+	rows := &store{peers: make(map[wire.Head]*peer), recorded: options.Recorded}
 	return &Timeline{
 		look:    look{theme: theme, hide: options.Hide, now: options.Now, rows: rows},
 		options: options, begun: options.Now(),
