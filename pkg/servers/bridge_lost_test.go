@@ -46,39 +46,6 @@ func TestBridgeRenewalIsCut(t *testing.T) {
 	b.wantParts(`"id":3,"result"`)
 }
 
-// TestBridgeHalfAResponse proves that a response of JSON that is cut off counts as lost: what may be repeated is.
-func TestBridgeHalfAResponse(t *testing.T) {
-	for _, repeatable := range []bool{true, false} {
-		var lost atomic.Bool
-		site := newSite(t, func(s *site) {
-			s.annotations = fmt.Sprintf(`{"readOnlyHint":%t}`, repeatable)
-			s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
-				if !lost.Swap(true) {
-					w.Header().Set("Content-Length", "1000")
-					respond(w, m, `{"content":[]}`)
-					w.(http.Flusher).Flush()
-					panic(http.ErrAbortHandler)
-				}
-				respond(w, m, `{"content":[]}`)
-			}
-		})
-		b := newBridged(t, site.URL+"/mcp", nil)
-		b.olderClient("{}")
-		b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		b.wantParts(`"says <it>"`)
-		b.send(`{"jsonrpc":"2.0","id":2,` + call + `}}`)
-		want := map[bool]int{true: 2, false: 1}[repeatable]
-		if repeatable {
-			b.wantParts(`"id":2,"result"`)
-		} else {
-			b.wantParts(`"id":2,"error"`, "outcome is unknown")
-		}
-		if sent := len(site.seen("tools/call")); sent != want {
-			t.Errorf("repeatable %t: the call was sent %d times", repeatable, sent)
-		}
-	}
-}
-
 // TestBridgeAnswerIsLost proves that an answer of the client that the network loses is sent again: its server waits.
 func TestBridgeAnswerIsLost(t *testing.T) {
 	var lost atomic.Bool

@@ -284,29 +284,49 @@ func TestBridgeLogin(t *testing.T) {
 	}
 }
 
-// TestBridgeReconnects proves that what may be repeated is repeated when the connection is lost, and that the rest is
-// an error.
+// TestBridgeReconnects proves that what may be repeated is repeated when the connection is lost before or within the
+// response, and that the rest is an error.
 func TestBridgeReconnects(t *testing.T) {
-	for _, repeatable := range []bool{true, false} {
-		var lost atomic.Bool
-		site := newSite(t, func(s *site) {
-			s.annotations = fmt.Sprintf(`{"readOnlyHint":%t}`, repeatable)
-			s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
-				if !lost.Swap(true) {
-					panic(http.ErrAbortHandler)
+	half := func(w http.ResponseWriter, m siteMessage) {
+		w.Header().Set("Content-Length", "1000")
+		respond(w, m, `{"content":[]}`)
+		w.(http.Flusher).Flush()
+	}
+	for _, test := range []struct {
+		name       string
+		repeatable bool
+		begin      func(http.ResponseWriter, siteMessage)
+		sent       int
+		parts      []string
+	}{
+		{"no response to what may be repeated", true, nil, 2, []string{`"id":2,"result"`}},
+		{"no response", false, nil, 1, []string{`"id":2,"error"`, "outcome is unknown"}},
+		{"half the response to what may be repeated", true, half, 2, []string{`"id":2,"result"`}},
+		{"half the response", false, half, 1, []string{`"id":2,"error"`, "outcome is unknown"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var lost atomic.Bool
+			site := newSite(t, func(s *site) {
+				s.annotations = fmt.Sprintf(`{"readOnlyHint":%t}`, test.repeatable)
+				s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+					if !lost.Swap(true) {
+						if test.begin != nil {
+							test.begin(w, m)
+						}
+						panic(http.ErrAbortHandler)
+					}
+					respond(w, m, `{"content":[]}`)
 				}
-				respond(w, m, `{"content":[]}`)
+			})
+			b := newBridged(t, site.URL+"/mcp", nil)
+			b.olderClient("{}")
+			b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			b.wantParts(`"says <it>"`)
+			b.send(`{"jsonrpc":"2.0","id":2,` + call + `}}`)
+			b.wantParts(test.parts...)
+			if sent := len(site.seen("tools/call")); sent != test.sent {
+				t.Errorf("the call was sent %d times", sent)
 			}
 		})
-		b := newBridged(t, site.URL+"/mcp", nil)
-		b.olderClient("{}")
-		b.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		b.wantParts(`"says <it>"`)
-		b.send(`{"jsonrpc":"2.0","id":2,` + call + `}}`)
-		if repeatable {
-			b.wantParts(`"id":2,"result"`)
-		} else {
-			b.wantParts(`"id":2,"error"`, "outcome is unknown")
-		}
 	}
 }
