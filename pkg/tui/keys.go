@@ -45,7 +45,8 @@ func (m *model) actions() []pane.Binding {
 	}
 	if m.showsRecording() {
 		find.Help, saveRows.Help = "find servers and actions", "save these rows to a file"
-		return slices.Concat([]pane.Binding{find, toFailed, saveRows}, m.sizeKeys(), m.focusKeys(), last)
+		return slices.Concat(m.page.serverKeys(), []pane.Binding{find, toFailed, saveRows}, m.sizeKeys(), m.focusKeys(),
+			last)
 	}
 	return slices.Concat([]pane.Binding{
 		m.runKey(), find, toFailed,
@@ -151,7 +152,7 @@ func (m *model) treeKeys() []pane.Binding {
 	if m.showsRecording() {
 		enter := pane.Binding{Keys: []string{"enter", "right", "l"}, Help: "show its timeline", Short: "timeline"}
 		enter.Do = pane.Do(func() { m.setFocus(areaTimeline) })
-		return slices.Concat(moves, []pane.Binding{enter}, m.page.serverKeys())
+		return append(moves, enter)
 	}
 	return slices.Concat(moves, []pane.Binding{
 		{Keys: []string{"left", "h"}, Help: "close the group", Do: do(func() { t.setClosed(true) })},

@@ -86,9 +86,9 @@ func TestRecordingCallsNothing(t *testing.T) {
 	d.shows("a recording has no results")
 	d.press("1", "!")
 	d.shows("✗ API_KEY is not set", "node mail.js", "d run the doctor")
-	d.press("d")
+	d.press("4", "d") // whatever pane has the focus
 	d.until("the report", func() bool { return d.m.page.server.diagnosis.report != nil })
-	d.press("j", "enter", "&", "text:read", "enter")
+	d.press("1", "j", "enter", "&", "text:read", "enter")
 	d.shows("timeline of files &read", "▶ tools/call read_file #2")
 	d.press("/", "text:zzz", "enter")
 	d.shows("zzz")
